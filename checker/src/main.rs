@@ -1,0 +1,2 @@
+//! The program learners run.
+fn main() {}

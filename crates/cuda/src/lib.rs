@@ -1,0 +1,31 @@
+//! NVIDIA's own toolchain, used with care: NVRTC found or fetched, and called in a sandboxed child process;
+//! kernels loaded, run and timed on a GPU in another.
+//!
+//! Nothing here links to CUDA, and the calling process never loads it. Both halves re-execute the calling program
+//! as a worker, so the `main` of every program that uses this crate begins with [`worker::run_if_worker`].
+//!
+//! ```no_run
+//! use cuda::nvrtc::{self, Arch, CompileRequest, Limits};
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     cuda::worker::run_if_worker();
+//!     let toolchain = nvrtc::find_or_fetch(&mut |step| eprintln!("{step:?}"))?;
+//!     let source = r#"extern "C" __global__ void zero(float* x) { x[threadIdx.x] = 0.0f; }"#;
+//!     let compiled = nvrtc::compile(
+//!         &toolchain,
+//!         &CompileRequest {
+//!             source,
+//!             name: "kernel.cu",
+//!             arch: Arch::SM_80,
+//!             headers: &[],
+//!             options: &[],
+//!             limits: Limits::default(),
+//!         },
+//!     )?;
+//!     println!("{}", compiled.ptx);
+//!     Ok(())
+//! }
+//! ```
+
+pub mod nvrtc;
+pub mod worker;

@@ -1,0 +1,73 @@
+//! Child processes that do the dangerous work.
+//!
+//! A compiler that reads hostile source and a driver that a hung kernel can freeze both belong in a process that
+//! may be killed. The worker is the calling program itself, started again with a hidden first argument, so a
+//! single binary is enough. One worker serves one request: a frame on its standard input, a frame on its standard
+//! output, and its end.
+
+mod child;
+mod frame;
+mod parent;
+mod process;
+
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+pub(crate) use child::{Task, set_memory_limits};
+pub(crate) use parent::{Call, call};
+pub use parent::WorkerError;
+
+/// The first argument that turns a program into a worker.
+pub(crate) const MARKER: &str = "--warplings-worker";
+
+/// How a worker is started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Command {
+    program: PathBuf,
+    args: Vec<OsString>,
+}
+
+impl Command {
+    /// Starts the running program again. It must call [`run_if_worker`] first thing in `main`.
+    pub fn this_program() -> Self {
+        // The link stays valid when the file behind it is replaced, by a rebuild during `checker watch` for one.
+        let link = PathBuf::from("/proc/self/exe");
+        let program = if cfg!(target_os = "linux") && link.exists() {
+            link
+        } else {
+            std::env::current_exe().unwrap_or(link)
+        };
+        Self::new(program)
+    }
+
+    /// Starts another program, which calls [`run_if_worker`].
+    pub fn new(program: impl Into<PathBuf>) -> Self {
+        Self { program: program.into(), args: Vec::new() }
+    }
+
+    /// Puts an argument before the worker's own, for a wrapper that starts the real program.
+    #[must_use]
+    pub fn arg(mut self, arg: impl Into<OsString>) -> Self {
+        self.args.push(arg.into());
+        self
+    }
+}
+
+impl Default for Command {
+    fn default() -> Self {
+        Self::this_program()
+    }
+}
+
+/// Serves one request and exits, if this process was started as a worker; else returns at once.
+///
+/// Call it before anything else in `main`: before arguments are parsed, threads started or anything printed.
+pub fn run_if_worker() {
+    let mut args = std::env::args_os().skip(1);
+    if args.next().as_deref() != Some(OsStr::new(MARKER)) {
+        return;
+    }
+    let task = args.next();
+    let parent = args.next();
+    child::serve(task.as_deref(), parent.as_deref())
+}

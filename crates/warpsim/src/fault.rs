@@ -1,0 +1,161 @@
+//! What a kernel did wrong, as typed facts. The words are in [`Fault`]'s `Display` (module `message`).
+
+use serde::{Deserialize, Serialize};
+
+/// What kind of fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FaultKind {
+    /// An access outside every buffer.
+    OutOfBounds,
+    /// An address that is no multiple of the access size.
+    Misaligned,
+    /// Two unordered accesses to a byte, one of them a write.
+    Race,
+    /// A value that nothing ever wrote decides something.
+    UninitializedRead,
+    /// A barrier that not all threads reach.
+    BarrierDivergence,
+    /// Two `extern __shared__` arrays are the same memory.
+    AliasedShared,
+    /// The kernel executed `trap`.
+    Trap,
+    /// A device `assert` failed.
+    Assert,
+    /// Recursion ran out of stack.
+    StackOverflow,
+    /// The fuel or the wall-clock limit ran out.
+    Timeout,
+}
+
+/// Whether the fault makes the run wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// It does.
+    Error,
+    /// Suspicious, but defined.
+    Warning,
+}
+
+/// The memory a fault is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Space {
+    /// Buffers and `__device__` variables.
+    Global,
+    /// `__shared__`.
+    Shared,
+    /// A thread's own stack.
+    Local,
+    /// `__constant__`.
+    Constant,
+    /// Kernel parameters.
+    Param,
+}
+
+/// A place in the source that the compiler recorded (`.loc`), or in the PTX where it recorded none.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct SourceLine {
+    /// File name as given to the compiler; the PTX itself if there is no line information.
+    pub file: String,
+    /// 1-based.
+    pub line: u32,
+}
+
+/// One side of a fault: where, and the first thread that did it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Party {
+    /// Where.
+    pub at: Option<SourceLine>,
+    /// Index of the instruction in the lowered program.
+    pub pc: u32,
+    /// `threadIdx`.
+    pub thread: [u32; 3],
+    /// `blockIdx`.
+    pub block: [u32; 3],
+}
+
+/// A de-duplicated fault: one for each (kind, line, other line), with a count.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fault {
+    /// What happened.
+    pub kind: FaultKind,
+    /// How bad.
+    pub severity: Severity,
+    /// In which memory, if any.
+    pub space: Option<Space>,
+    /// Where, and the first thread and block.
+    pub party: Party,
+    /// The other access or the other place, where two conflict.
+    pub other: Option<Party>,
+    /// How often.
+    pub count: u64,
+    /// The particulars that the message needs.
+    pub detail: Detail,
+}
+
+/// How memory was touched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Touch {
+    /// A read.
+    Read,
+    /// A write.
+    Write,
+    /// A read-modify-write.
+    Atomic,
+}
+
+/// Where a poisoned value ended up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sink {
+    /// It decides a branch, or a guard.
+    Branch,
+    /// It is part of an address.
+    Address,
+    /// It is stored to global memory.
+    Store,
+}
+
+/// Particulars of a fault.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)]
+pub enum Detail {
+    /// Out of bounds or misaligned: the access and the nearest buffer.
+    Access { touch: Touch, bytes: u32, address: u64, buffer: Option<String>, buffer_bytes: u64, /** Bytes past the end (positive) or before the start (negative). */ outside: i64 },
+    /// A race: how each side touched it, the array's or buffer's name, the byte offset in it.
+    Race { touch: Touch, other: Touch, buffer: Option<String>, offset: u64, same_warp: bool, same_block: bool, same_value: bool },
+    /// An uninitialised value: where it ended, and what was never written.
+    Uninitialized { sink: Sink, buffer: Option<String>, /** It never came from memory: a variable without a value. */ register: bool },
+    /// A divergent barrier.
+    Barrier { problem: BarrierProblem, present: u32, missing: u32 },
+    /// Two `extern __shared__` arrays.
+    AliasedShared { first: String, second: String },
+    /// `assert`: the expression.
+    Assert { message: String },
+    /// A trap or an overflow: nothing more to say.
+    None,
+    /// Out of fuel or time.
+    Timeout { /** Warp instructions executed. */ executed: u64, /** A block waits for a later one. */ waits_for_block: bool },
+}
+
+/// What went wrong at a barrier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BarrierProblem {
+    /// Some lanes of the warp are alive elsewhere.
+    DivergentWarp,
+    /// Warps wait at different barriers.
+    DifferentBarriers,
+    /// A thread waits for ever.
+    NeverComplete,
+    /// Some lanes or warps returned earlier (a warning).
+    ExitedEarlier,
+    /// `__syncwarp` or a shuffle whose mask lacks the caller.
+    CallerNotInMask,
+    /// `__syncwarp` or a shuffle whose mask names a lane that is alive elsewhere.
+    NamedLaneElsewhere,
+}

@@ -1,0 +1,17 @@
+//! Runs CUDA kernels, as PTX, warp by warp on the CPU, and reports faults and hardware counters.
+
+mod counters;
+mod fault;
+mod launch;
+mod memory;
+pub mod observer;
+pub mod pattern;
+mod program;
+mod report;
+
+pub use counters::Counters;
+pub use fault::{BarrierProblem, Detail, Fault, FaultKind, Party, Severity, Sink, SourceLine, Space, Touch};
+pub use launch::{Arg, Checks, Launch, LaunchError, limits};
+pub use memory::{BufferId, Device};
+pub use program::{LowerError, Program};
+pub use report::{LineCounters, Outcome, Report};

@@ -1,0 +1,2 @@
+//! Chores for authors.
+fn main() {}
