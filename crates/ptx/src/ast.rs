@@ -29,6 +29,8 @@ pub struct Module {
     pub functions: Vec<Function>,
     /// Source files by the number that `.file` gives them.
     pub files: BTreeMap<u32, String>,
+    /// `.alias NEW, FUNCTION;`: other names of functions.
+    pub aliases: BTreeMap<String, String>,
 }
 
 /// A kernel (`.entry`) or a device function (`.func`).
@@ -167,10 +169,26 @@ pub enum StateSpace {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Type {
-    B8, B16, B32, B64, B128,
-    U8, U16, U32, U64,
-    S8, S16, S32, S64,
-    F16, F16x2, Bf16, Bf16x2, Tf32, F32, F64,
+    B8,
+    B16,
+    B32,
+    B64,
+    B128,
+    U8,
+    U16,
+    U32,
+    U64,
+    S8,
+    S16,
+    S32,
+    S64,
+    F16,
+    F16x2,
+    Bf16,
+    Bf16x2,
+    Tf32,
+    F32,
+    F64,
     Pred,
 }
 

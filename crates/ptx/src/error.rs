@@ -9,3 +9,9 @@ pub struct ParseError {
     /// What is wrong and what was expected.
     pub message: String,
 }
+
+impl ParseError {
+    pub(crate) fn new(position: Position, message: impl Into<String>) -> Self {
+        Self { position, message: message.into() }
+    }
+}

@@ -9,6 +9,7 @@
 mod ast;
 mod error;
 mod parse;
+mod query;
 
 pub use ast::*;
 pub use error::ParseError;
