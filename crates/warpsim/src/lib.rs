@@ -1,12 +1,15 @@
 //! Runs CUDA kernels, as PTX, warp by warp on the CPU, and reports faults and hardware counters.
 
+mod alu;
 mod counters;
 mod fault;
+mod isa;
 mod launch;
 mod memory;
 pub mod observer;
 pub mod pattern;
 mod program;
+mod registers;
 mod report;
 
 pub use counters::Counters;

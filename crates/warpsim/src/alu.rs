@@ -1,0 +1,160 @@
+//! Turns a scalar function into a warp-wide instruction.
+//!
+//! [`alu!`] takes a closure over scalars and makes two functions of it: a portable one, and one that the compiler
+//! may vectorise with AVX2 and FMA. Which one runs is decided once, when a program is lowered.
+
+use crate::registers::{Kind, Lane, Lanes, Operands, Registers};
+
+/// A warp-wide register instruction. Unsafe to call only in that the CPU must have the features it was built for.
+pub(crate) type AluFn = unsafe fn(&mut Registers, &Operands, u32);
+
+/// What an instruction takes and gives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Signature {
+    pub(crate) dst: [Option<Kind>; 2],
+    pub(crate) src: [Option<Kind>; 4],
+}
+
+/// A register instruction in its variants.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Alu {
+    pub(crate) signature: Signature,
+    pub(crate) portable: AluFn,
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) avx2: AluFn,
+}
+
+impl Alu {
+    /// The fastest variant that this CPU has.
+    pub(crate) fn select(&self) -> AluFn {
+        #[cfg(target_arch = "x86_64")]
+        if has_avx2() {
+            return self.avx2;
+        }
+        self.portable
+    }
+}
+
+/// Whether the AVX2 variants may be called.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn has_avx2() -> bool {
+    is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("fma")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("lzcnt")
+        && is_x86_feature_detected!("popcnt")
+}
+
+/// What a scalar function returns: one value, or two for instructions with two destinations.
+pub(crate) trait Output: Copy {
+    /// Kinds of the destinations.
+    const KINDS: [Option<Kind>; 2];
+    /// Room for all lanes.
+    type Buffer: Default;
+    /// Puts the result of a lane.
+    fn put(buffer: &mut Self::Buffer, lane: usize, value: Self);
+    /// Writes the lanes in `mask` to the destinations.
+    fn write(registers: &mut Registers, operands: &Operands, buffer: &Self::Buffer, mask: u32);
+}
+
+impl<T: Lane> Output for T {
+    const KINDS: [Option<Kind>; 2] = [Some(T::KIND), None];
+    type Buffer = Lanes<T>;
+
+    #[inline(always)]
+    fn put(buffer: &mut Lanes<T>, lane: usize, value: T) {
+        buffer[lane] = value;
+    }
+
+    #[inline(always)]
+    fn write(registers: &mut Registers, operands: &Operands, buffer: &Lanes<T>, mask: u32) {
+        T::write(registers, operands.dst[0], buffer, mask);
+    }
+}
+
+impl<T: Lane, U: Lane> Output for (T, U) {
+    const KINDS: [Option<Kind>; 2] = [Some(T::KIND), Some(U::KIND)];
+    type Buffer = (Lanes<T>, Lanes<U>);
+
+    #[inline(always)]
+    fn put(buffer: &mut Self::Buffer, lane: usize, value: (T, U)) {
+        buffer.0[lane] = value.0;
+        buffer.1[lane] = value.1;
+    }
+
+    #[inline(always)]
+    fn write(registers: &mut Registers, operands: &Operands, buffer: &Self::Buffer, mask: u32) {
+        T::write(registers, operands.dst[0], &buffer.0, mask);
+        U::write(registers, operands.dst[1], &buffer.1, mask);
+    }
+}
+
+macro_rules! map {
+    ($name:ident, $kinds:ident, $($arg:ident : $ty:ident = $slot:literal),+) => {
+        /// Applies `f` to every lane.
+        #[inline(always)]
+        pub(crate) fn $name<$($ty: Lane,)+ D: Output>(
+            registers: &mut Registers,
+            operands: &Operands,
+            mask: u32,
+            f: impl Fn(u32, $($ty),+) -> D,
+        ) {
+            $(let $arg = $ty::read(registers, operands.src[$slot]);)+
+            let mut out = D::Buffer::default();
+            for lane in 0..32 {
+                D::put(&mut out, lane, f(operands.imm, $($arg[lane]),+));
+            }
+            D::write(registers, operands, &out, mask);
+        }
+
+        /// The signature of such a function.
+        #[allow(unused_assignments)]
+        pub(crate) const fn $kinds<$($ty: Lane,)+ D: Output>(_: &impl Fn(u32, $($ty),+) -> D) -> Signature {
+            let mut src = [None; 4];
+            $(src[$slot] = Some($ty::KIND);)+
+            Signature { dst: D::KINDS, src }
+        }
+    };
+}
+map!(map1, kinds1, a: A = 0);
+map!(map2, kinds2, a: A = 0, b: B = 1);
+map!(map3, kinds3, a: A = 0, b: B = 1, c: C = 2);
+map!(map4, kinds4, a: A = 0, b: B = 1, c: C = 2, d: E = 3);
+
+/// Makes an [`Alu`] of a scalar function: `alu!(|a: u32, b: u32| a.wrapping_add(b))`. With `imm =>` in front, the
+/// closure's first argument is the immediate: `alu!(imm => |imm: u32, a: u32| ...)`. Two destinations: return a pair.
+macro_rules! alu {
+    (|$a:ident: $ta:ty| $body:expr) => { alu!(@make map1 kinds1, |_imm: u32, $a: $ta| $body) };
+    (|$a:ident: $ta:ty, $b:ident: $tb:ty| $body:expr) => { alu!(@make map2 kinds2, |_imm: u32, $a: $ta, $b: $tb| $body) };
+    (|$a:ident: $ta:ty, $b:ident: $tb:ty, $c:ident: $tc:ty| $body:expr) => {
+        alu!(@make map3 kinds3, |_imm: u32, $a: $ta, $b: $tb, $c: $tc| $body)
+    };
+    (|$a:ident: $ta:ty, $b:ident: $tb:ty, $c:ident: $tc:ty, $d:ident: $td:ty| $body:expr) => {
+        alu!(@make map4 kinds4, |_imm: u32, $a: $ta, $b: $tb, $c: $tc, $d: $td| $body)
+    };
+    (imm => |$i:ident: u32, $a:ident: $ta:ty| $body:expr) => { alu!(@make map1 kinds1, |$i: u32, $a: $ta| $body) };
+    (imm => |$i:ident: u32, $a:ident: $ta:ty, $b:ident: $tb:ty| $body:expr) => {
+        alu!(@make map2 kinds2, |$i: u32, $a: $ta, $b: $tb| $body)
+    };
+    (imm => |$i:ident: u32, $a:ident: $ta:ty, $b:ident: $tb:ty, $c:ident: $tc:ty| $body:expr) => {
+        alu!(@make map3 kinds3, |$i: u32, $a: $ta, $b: $tb, $c: $tc| $body)
+    };
+    (@make $map:ident $kinds:ident, $f:expr) => {{
+        unsafe fn portable(r: &mut $crate::registers::Registers, o: &$crate::registers::Operands, m: u32) {
+            $crate::alu::$map(r, o, m, $f)
+        }
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+        unsafe fn avx2(r: &mut $crate::registers::Registers, o: &$crate::registers::Operands, m: u32) {
+            $crate::alu::$map(r, o, m, $f)
+        }
+        $crate::alu::Alu {
+            signature: $crate::alu::$kinds(&$f),
+            portable,
+            #[cfg(target_arch = "x86_64")]
+            avx2,
+        }
+    }};
+}
+pub(crate) use alu;

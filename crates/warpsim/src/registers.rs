@@ -1,0 +1,183 @@
+//! A warp's registers: every register is 32 lanes side by side.
+
+/// All lanes.
+pub(crate) const FULL: u32 = u32::MAX;
+
+/// One value per lane.
+pub(crate) type Lanes<T> = [T; 32];
+
+/// The three register files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Class {
+    /// One bit per lane.
+    Pred,
+    /// Up to 32 bits per lane.
+    Word,
+    /// 64 bits per lane.
+    Wide,
+}
+
+/// What an operand's bits mean: decides its register file and how an immediate is encoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Kind {
+    /// A predicate.
+    Pred,
+    /// An integer or untyped value of this many bits (8, 16, 32 or 64).
+    Bits(u8),
+    /// Single precision.
+    F32,
+    /// Double precision.
+    F64,
+}
+
+impl Kind {
+    /// The register file that holds it.
+    pub(crate) fn class(self) -> Class {
+        match self {
+            Kind::Pred => Class::Pred,
+            Kind::Bits(64) | Kind::F64 => Class::Wide,
+            Kind::Bits(_) | Kind::F32 => Class::Word,
+        }
+    }
+}
+
+/// Which registers an instruction reads and writes: indices into the file of each operand's class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Operands {
+    /// Destinations.
+    pub(crate) dst: [u16; 2],
+    /// Sources.
+    pub(crate) src: [u16; 4],
+    /// An immediate that is no register: a `lop3` table, a rounding mode.
+    pub(crate) imm: u32,
+}
+
+/// The registers of one warp. Frames of called functions follow each other; the bases select the current one.
+#[derive(Debug, Default)]
+pub(crate) struct Registers {
+    pub(crate) pred: Vec<u32>,
+    pub(crate) word: Vec<Lanes<u32>>,
+    pub(crate) wide: Vec<Lanes<u64>>,
+    pub(crate) base: FrameBase,
+}
+
+/// Where a frame begins in each register file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct FrameBase {
+    pub(crate) pred: usize,
+    pub(crate) word: usize,
+    pub(crate) wide: usize,
+}
+
+impl Registers {
+    #[inline(always)]
+    pub(crate) fn pred(&self, index: u16) -> u32 {
+        self.pred[self.base.pred + index as usize]
+    }
+
+    #[inline(always)]
+    pub(crate) fn word(&self, index: u16) -> &Lanes<u32> {
+        &self.word[self.base.word + index as usize]
+    }
+
+    #[inline(always)]
+    pub(crate) fn wide(&self, index: u16) -> &Lanes<u64> {
+        &self.wide[self.base.wide + index as usize]
+    }
+
+    #[inline(always)]
+    pub(crate) fn set_pred(&mut self, index: u16, bits: u32, mask: u32) {
+        let slot = &mut self.pred[self.base.pred + index as usize];
+        *slot = (*slot & !mask) | (bits & mask);
+    }
+
+    #[inline(always)]
+    pub(crate) fn set_word(&mut self, index: u16, value: &Lanes<u32>, mask: u32) {
+        let slot = &mut self.word[self.base.word + index as usize];
+        if mask == FULL {
+            *slot = *value;
+        } else {
+            for lane in 0..32 {
+                slot[lane] = if mask >> lane & 1 != 0 { value[lane] } else { slot[lane] };
+            }
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn set_wide(&mut self, index: u16, value: &Lanes<u64>, mask: u32) {
+        let slot = &mut self.wide[self.base.wide + index as usize];
+        if mask == FULL {
+            *slot = *value;
+        } else {
+            for lane in 0..32 {
+                slot[lane] = if mask >> lane & 1 != 0 { value[lane] } else { slot[lane] };
+            }
+        }
+    }
+}
+
+/// A scalar type that a lane of a register can hold.
+pub(crate) trait Lane: Copy + Default {
+    /// What it is.
+    const KIND: Kind;
+    /// All lanes of source register `index`.
+    fn read(registers: &Registers, index: u16) -> Lanes<Self>;
+    /// Writes the lanes in `mask`.
+    fn write(registers: &mut Registers, index: u16, value: &Lanes<Self>, mask: u32);
+}
+
+impl Lane for bool {
+    const KIND: Kind = Kind::Pred;
+
+    #[inline(always)]
+    fn read(registers: &Registers, index: u16) -> Lanes<bool> {
+        let bits = registers.pred(index);
+        std::array::from_fn(|lane| bits >> lane & 1 != 0)
+    }
+
+    #[inline(always)]
+    fn write(registers: &mut Registers, index: u16, value: &Lanes<bool>, mask: u32) {
+        let mut bits = 0;
+        for (lane, &v) in value.iter().enumerate() {
+            bits |= u32::from(v) << lane;
+        }
+        registers.set_pred(index, bits, mask);
+    }
+}
+
+macro_rules! lane {
+    ($ty:ty, $kind:expr, $get:ident, $set:ident, |$bits:ident| $from:expr, |$value:ident| $to:expr) => {
+        impl Lane for $ty {
+            const KIND: Kind = $kind;
+
+            #[inline(always)]
+            fn read(registers: &Registers, index: u16) -> Lanes<$ty> {
+                let source = registers.$get(index);
+                std::array::from_fn(|lane| {
+                    let $bits = source[lane];
+                    $from
+                })
+            }
+
+            #[inline(always)]
+            fn write(registers: &mut Registers, index: u16, value: &Lanes<$ty>, mask: u32) {
+                let bits = std::array::from_fn(|lane| {
+                    let $value = value[lane];
+                    $to
+                });
+                registers.$set(index, &bits, mask);
+            }
+        }
+    };
+}
+// Narrow values are kept zero-extended.
+lane!(u8, Kind::Bits(8), word, set_word, |b| b as u8, |v| u32::from(v));
+lane!(i8, Kind::Bits(8), word, set_word, |b| b as i8, |v| u32::from(v as u8));
+lane!(u16, Kind::Bits(16), word, set_word, |b| b as u16, |v| u32::from(v));
+lane!(i16, Kind::Bits(16), word, set_word, |b| b as i16, |v| u32::from(v as u16));
+lane!(u32, Kind::Bits(32), word, set_word, |b| b, |v| v);
+lane!(i32, Kind::Bits(32), word, set_word, |b| b as i32, |v| v as u32);
+lane!(f32, Kind::F32, word, set_word, |b| f32::from_bits(b), |v| v.to_bits());
+lane!(u64, Kind::Bits(64), wide, set_wide, |b| b, |v| v);
+lane!(i64, Kind::Bits(64), wide, set_wide, |b| b as i64, |v| v as u64);
+lane!(f64, Kind::F64, wide, set_wide, |b| f64::from_bits(b), |v| v.to_bits());
