@@ -145,6 +145,9 @@ pub enum Initializer {
         offset: i64,
         /// Wrapped in `generic()`.
         generic: bool,
+        /// `0xFF00(name)`: only these bits of the address, moved down to bit 0. Packed structures hold
+        /// addresses byte by byte.
+        mask: Option<u64>,
     },
 }
 

@@ -4,7 +4,7 @@ use super::cursor::Parser;
 use super::expression::Value;
 use super::lexer::Kind;
 use super::{MAX_INITIALIZER_PADDING, Result};
-use crate::{Initializer, ParseError, Type, Variable};
+use crate::{Initializer, ParseError, Position, Type, Variable};
 
 impl<'a> Parser<'a> {
     /// The value after `=`. It also gives an open dimension its size.
@@ -89,10 +89,8 @@ impl<'a> Parser<'a> {
             return self.symbol_address();
         }
         let value = self.expression()?;
-        if self.at("(") {
-            return Err(
-                self.error("one byte of an address, `mask(name)`, is not supported as an initial value")
-            );
+        if self.eat("(")? {
+            return self.masked_address(value, token.position);
         }
         let is_float = matches!(ty, Type::F32 | Type::F64);
         Ok(match value {
@@ -115,6 +113,23 @@ impl<'a> Parser<'a> {
             self.expect(")", "after the name")?;
             offset = offset.wrapping_add(self.offset()?);
         }
-        Ok(Initializer::Symbol { name, offset, generic })
+        Ok(Initializer::Symbol { name, offset, generic, mask: None })
+    }
+
+    /// `0xFF00(generic(name)+4)`; the mask and the parenthesis are already read.
+    fn masked_address(&mut self, mask: Value, position: Position) -> Result<Initializer> {
+        let bits = mask.integer().map_or(0, |mask| mask as u64);
+        if !matches!(bits >> bits.trailing_zeros().min(63), 0xFF | 0xFFFF | 0xFFFF_FFFF | u64::MAX) {
+            return Err(ParseError::new(
+                position,
+                "a mask of an address has 8, 16, 32 or 64 bits that are set",
+            ));
+        }
+        let mut element = self.symbol_address()?;
+        self.expect(")", "after the address")?;
+        if let Initializer::Symbol { mask, .. } = &mut element {
+            *mask = Some(bits);
+        }
+        Ok(element)
     }
 }
