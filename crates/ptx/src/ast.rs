@@ -255,6 +255,8 @@ pub enum Operand {
     Vector(Vec<Operand>),
     /// `(a, b)`: the lists of a `call`.
     List(Vec<Operand>),
+    /// `[tex, {x, y}]`: brackets with several parts, of texture, surface and tensor instructions.
+    Bracketed(Vec<Operand>),
     /// `_`: a sink.
     Sink,
 }

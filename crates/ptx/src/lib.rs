@@ -7,6 +7,7 @@
 //! ```
 
 mod ast;
+mod display;
 mod error;
 mod parse;
 mod query;

@@ -91,8 +91,7 @@ impl<'a> Parser<'a> {
         Ok(self.expression()?.into())
     }
 
-    /// `[base+offset]` or `[1024]`. Brackets with several parts, as textures and tensor maps have
-    /// (`[tex, {x, y}]`), become a list.
+    /// `[base+offset]`, `[1024]` or `[tex, {x, y}]`.
     fn address(&mut self) -> Result<Operand> {
         self.bump()?;
         let base = match self.peek().kind {
@@ -114,7 +113,7 @@ impl<'a> Parser<'a> {
         };
         let mut parts = vec![first];
         parts.append(&mut self.operands_until("]", false)?);
-        Ok(Operand::List(parts))
+        Ok(Operand::Bracketed(parts))
     }
 }
 
