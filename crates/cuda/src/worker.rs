@@ -10,12 +10,12 @@ mod frame;
 mod parent;
 mod process;
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
-pub(crate) use child::{Task, set_memory_limits};
-pub(crate) use parent::{Call, call};
+pub(crate) use child::set_memory_limits;
 pub use parent::WorkerError;
+pub(crate) use parent::{Call, call};
 
 /// The first argument that turns a program into a worker.
 pub(crate) const MARKER: &str = "--warplings-worker";
@@ -24,7 +24,6 @@ pub(crate) const MARKER: &str = "--warplings-worker";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
     program: PathBuf,
-    args: Vec<OsString>,
 }
 
 impl Command {
@@ -42,14 +41,7 @@ impl Command {
 
     /// Starts another program, which calls [`run_if_worker`].
     pub fn new(program: impl Into<PathBuf>) -> Self {
-        Self { program: program.into(), args: Vec::new() }
-    }
-
-    /// Puts an argument before the worker's own, for a wrapper that starts the real program.
-    #[must_use]
-    pub fn arg(mut self, arg: impl Into<OsString>) -> Self {
-        self.args.push(arg.into());
-        self
+        Self { program: program.into() }
     }
 }
 

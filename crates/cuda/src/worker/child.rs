@@ -129,7 +129,8 @@ mod out_of_memory {
         // SAFETY: the alternate stack lives for ever, the handler only makes calls that are safe in a handler, and
         // the structures are plain data for which zero is a valid start.
         unsafe {
-            let alternate = libc::stack_t { ss_sp: stack.as_mut_ptr().cast(), ss_flags: 0, ss_size: stack.len() };
+            let alternate =
+                libc::stack_t { ss_sp: stack.as_mut_ptr().cast(), ss_flags: 0, ss_size: stack.len() };
             libc::sigaltstack(&raw const alternate, ptr::null_mut());
             let mut action: libc::sigaction = mem::zeroed();
             action.sa_sigaction = on_signal as *const () as usize;

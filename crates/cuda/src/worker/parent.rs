@@ -1,7 +1,7 @@
 //! The parent's side: start a worker, hand it the request, wait with a limit, and say how it ended.
 
 use std::io::{self, Read};
-use std::process::{ChildStderr, ChildStdout, ExitStatus, Stdio};
+use std::process::{ChildStderr, ExitStatus, Stdio};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -79,7 +79,6 @@ where
     let started = Instant::now();
     let mut start = std::process::Command::new(&command.program);
     start
-        .args(&command.args)
         .args([MARKER, call.task, &std::process::id().to_string()])
         .env_clear()
         .envs(call.env.iter().copied())
@@ -94,9 +93,9 @@ where
     let mut worker = start.spawn().map_err(WorkerError::Start)?;
     let (stdin, stdout, stderr) = (worker.stdin.take(), worker.stdout.take(), worker.stderr.take());
     let (answered, answer) = mpsc::channel();
-    let limits = call.clone_limits();
-    thread::spawn(move || answered.send(stdout.map(|pipe| read_reply(pipe, limits.0))));
-    let log = thread::spawn(move || stderr.map(|pipe| read_log(pipe, limits.1)).unwrap_or_default());
+    let (reply_bytes, log_bytes) = (call.reply_bytes, call.log_bytes);
+    thread::spawn(move || answered.send(stdout.map(|mut pipe| frame::read(&mut pipe, reply_bytes))));
+    let log = thread::spawn(move || stderr.map(|pipe| read_log(pipe, log_bytes)).unwrap_or_default());
     // A worker that dies early breaks this pipe; its exit status tells more than the write error.
     thread::spawn(move || stdin.map(|mut pipe| frame::write(&mut pipe, &request)));
 
@@ -118,16 +117,6 @@ where
         }
         _ => Err(ending(status, log.join().unwrap_or_default())),
     }
-}
-
-impl Call<'_> {
-    fn clone_limits(&self) -> (u64, usize) {
-        (self.reply_bytes, self.log_bytes)
-    }
-}
-
-fn read_reply(mut pipe: ChildStdout, limit: u64) -> io::Result<Vec<u8>> {
-    frame::read(&mut pipe, limit)
 }
 
 /// Keeps the first `limit` bytes and drains the rest, so that a talkative worker neither blocks nor fills memory.

@@ -1,0 +1,343 @@
+//! The compiler's log, read into typed messages about the learner's file.
+//!
+//! NVRTC's front end prints a block per message, ended by an empty line:
+//!
+//! ```text
+//! kernel.cu(3): error: identifier "x" is undefined
+//!       int a = x;
+//!               ^
+//!           detected during instantiation of ...
+//! ```
+//!
+//! The source line is indented by two and followed by a caret; every other line of a block belongs to the message.
+//! The assembler prints single lines: `ptxas error   : ...`.
+//!
+//! Only the learner's own file is ever quoted. A message from a header that the learner included is moved to the
+//! `#include`; a message from any other file is replaced, so that no foreign content gets out.
+
+use serde::Serialize;
+
+/// How bad it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// The kernel does not compile.
+    Error,
+    /// It compiles, but look.
+    Warning,
+    /// Remarks.
+    Note,
+}
+
+/// One message about the learner's file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Diagnostic {
+    /// How bad it is.
+    pub severity: Severity,
+    /// The file's name as the request gave it.
+    pub file: String,
+    /// Line, from 1; none where the compiler does not say.
+    pub line: Option<u32>,
+    /// Column in characters, from 1; a tab counts as one.
+    pub column: Option<u32>,
+    /// The compiler's number for it, such as `177-D`.
+    pub code: Option<String>,
+    /// What is wrong.
+    pub message: String,
+    /// What belongs to it: candidates, instantiations, advice.
+    pub notes: Vec<String>,
+}
+
+/// What the log is read against.
+pub(super) struct Context<'a> {
+    /// The learner's file, as NVRTC was told.
+    pub(super) file: &'a str,
+    /// Its text, to find `#include` lines.
+    pub(super) source: &'a str,
+    /// Names of the virtual headers.
+    pub(super) headers: Vec<&'a str>,
+}
+
+/// Reads all messages. Equal ones are given once.
+pub(super) fn parse(log: &str, context: &Context<'_>) -> Vec<Diagnostic> {
+    let mut found: Vec<Diagnostic> = Vec::new();
+    let mut block: Vec<&str> = Vec::new();
+    let mut finish = |block: &mut Vec<&str>| {
+        if let Some(diagnostic) = Raw::read(block).map(|raw| raw.for_learner(context)) {
+            if !found.contains(&diagnostic) {
+                found.push(diagnostic);
+            }
+        }
+        block.clear();
+    };
+    for line in log.lines() {
+        let starts = Raw::head(line).is_some() || line.starts_with("ptxas") || is_summary(line);
+        if line.trim().is_empty() || starts {
+            finish(&mut block);
+        }
+        if !line.trim().is_empty() && !is_summary(line) {
+            block.push(line);
+        }
+    }
+    finish(&mut block);
+    found
+}
+
+/// Lines that count messages or tell how to silence them.
+fn is_summary(line: &str) -> bool {
+    line.contains("detected in the compilation of")
+        || line.starts_with("Compilation terminated")
+        || line.starts_with("Compilation aborted")
+        || line.starts_with("Remark: The warnings can be suppressed")
+        || line.starts_with("ptxas info")
+        || line.starts_with("ptxas         .")
+        || line.starts_with("ptxas fatal   : Ptx assembly aborted")
+}
+
+/// A block as it was printed.
+struct Raw<'a> {
+    head: Head<'a>,
+    column: Option<u32>,
+    notes: Vec<&'a str>,
+}
+
+struct Head<'a> {
+    file: Option<&'a str>,
+    line: Option<u32>,
+    severity: Severity,
+    code: Option<&'a str>,
+    message: &'a str,
+}
+
+impl<'a> Raw<'a> {
+    fn read(block: &[&'a str]) -> Option<Self> {
+        let (first, rest) = block.split_first()?;
+        let head = Self::head(first)?;
+        let caret = rest.iter().position(|line| line.trim() == "^");
+        // The caret line repeats the indentation of two that the source line got.
+        let column = caret
+            .and_then(|at| rest[at].chars().position(|c| c == '^'))
+            .and_then(|at| u32::try_from(at.checked_sub(1)?).ok().filter(|&column| column > 0));
+        let echo = caret.map(|at| at.saturating_sub(1)..=at);
+        let notes = rest
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| echo.as_ref().is_none_or(|echo| !echo.contains(at)))
+            .map(|(_, line)| line.trim())
+            .collect();
+        Some(Self { head, column, notes })
+    }
+
+    /// Reads a line such as `kernel.cu(3): warning #177-D: ...`, `error: ...` or `ptxas error   : ...`.
+    fn head(line: &'a str) -> Option<Head<'a>> {
+        if line.starts_with(char::is_whitespace) {
+            return None;
+        }
+        if let Some(rest) = line.strip_prefix("ptxas ") {
+            let severity = severity(rest.split([' ', ':']).next()?)?;
+            let message = rest.split_once(':')?.1.trim();
+            return Some(Head { file: None, line: None, severity, code: None, message });
+        }
+        // A name may hold brackets and colons: look for the first place that reads `(N): severity`.
+        let located = line.match_indices("): ").find_map(|(at, _)| {
+            let (before, rest) = (&line[..at], &line[at + 3..]);
+            let (file, number) = before.rsplit_once('(')?;
+            let (severity, code, message) = severity_and_message(rest)?;
+            Some(Head { file: Some(file), line: Some(number.parse().ok()?), severity, code, message })
+        });
+        located.or_else(|| {
+            let (severity, code, message) = severity_and_message(line)?;
+            Some(Head { file: None, line: None, severity, code, message })
+        })
+    }
+
+    fn for_learner(&self, context: &Context<'_>) -> Diagnostic {
+        let Head { file, line, severity, code, message } = &self.head;
+        let mut diagnostic = Diagnostic {
+            severity: *severity,
+            file: context.file.to_owned(),
+            line: *line,
+            column: self.column,
+            code: code.map(str::to_owned),
+            message: (*message).to_owned(),
+            notes: self.notes.iter().map(|note| (*note).to_owned()).collect(),
+        };
+        let own = |name: &str| name.trim_start_matches('/') == context.file;
+        match file {
+            None => {}
+            Some(name) if own(name) => explain_include(&mut diagnostic),
+            Some(name) => {
+                diagnostic.column = None;
+                diagnostic.line = self.line_in(context.file);
+                if let Some(header) = context.headers.iter().find(|header| same_header(name, header)) {
+                    diagnostic.line = diagnostic.line.or_else(|| include_line(context.source, header));
+                    diagnostic.notes.insert(0, format!("in `{header}`, line {}", line.unwrap_or_default()));
+                } else {
+                    diagnostic.code = None;
+                    diagnostic.message = "an error in a file outside the kernel, which is not shown".into();
+                    diagnostic.notes = vec![HEADERS_NOTE.into()];
+                }
+            }
+        }
+        diagnostic
+    }
+
+    /// The learner's line that a chain of instantiations names: `... at line 12 of kernel.cu`.
+    fn line_in(&self, file: &str) -> Option<u32> {
+        self.notes.iter().find_map(|note| {
+            let (_, rest) = note.split_once("at line ")?;
+            let digits = rest.split(|c: char| !c.is_ascii_digit()).next()?;
+            rest.contains(file).then(|| digits.parse().ok()).flatten()
+        })
+    }
+}
+
+const HEADERS_NOTE: &str = "a kernel can include only the headers that come with it; no other file is read";
+
+/// Whether the compiler's name for a header is that header's: it may put the current folder, `/`, before it.
+fn same_header(printed: &str, header: &str) -> bool {
+    printed == header || printed.strip_prefix('/').is_some_and(|rest| rest == header)
+}
+
+/// A header that is not found: the same words whether the path exists, is forbidden or is not there.
+fn explain_include(diagnostic: &mut Diagnostic) {
+    let Some(rest) = ["cannot open source file \"", "could not open source file \""]
+        .iter()
+        .find_map(|start| diagnostic.message.strip_prefix(start))
+    else {
+        return;
+    };
+    let Some((name, _)) = rest.rsplit_once('"') else { return };
+    diagnostic.message = format!("cannot open source file \"{name}\"");
+    diagnostic.notes = vec![HEADERS_NOTE.into()];
+}
+
+/// The line, from 1, of the `#include` that names this header.
+fn include_line(source: &str, header: &str) -> Option<u32> {
+    let at =
+        source.lines().position(|line| super::header::included(line).is_some_and(|name| name == header))?;
+    u32::try_from(at + 1).ok()
+}
+
+fn severity_and_message(text: &str) -> Option<(Severity, Option<&str>, &str)> {
+    let (kind, message) = text.split_once(':')?;
+    let (word, code) = match kind.split_once('#') {
+        Some((word, code)) => (word.trim(), Some(code.trim())),
+        None => (kind.trim(), None),
+    };
+    Some((severity(word)?, code, message.trim()))
+}
+
+fn severity(word: &str) -> Option<Severity> {
+    Some(match word {
+        "error" | "fatal" | "catastrophic error" | "internal error" | "command-line error" => Severity::Error,
+        "warning" => Severity::Warning,
+        "remark" | "note" | "info" => Severity::Note,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(log: &str) -> Vec<Diagnostic> {
+        let source = "#include \"warplings.cuh\"\n#include <tool.h>\n__global__ void k() {}\n";
+        parse(log, &Context { file: "kernel.cu", source, headers: vec!["warplings.cuh", "tool.h"] })
+    }
+
+    /// NVRTC 12.9.
+    const FRONT_END: &str = r##"kernel.cu(3): error: identifier "undefined_thing" is undefined
+  	p[0] = f(a) + undefined_thing;   int unused;
+  	              ^
+
+kernel.cu(4): error: identifier "g" is undefined
+      g(3) ;
+      ^
+
+kernel.cu(3): warning #177-D: variable "unused" was declared but never referenced
+  	p[0] = f(a) + undefined_thing;   int unused;
+  	                                     ^
+
+Remark: The warnings can be suppressed with "-diag-suppress <warning-number>"
+
+kernel.cu(4): error: identifier "g" is undefined
+      g(3) ;
+      ^
+
+2 errors detected in the compilation of "kernel.cu".
+"##;
+
+    #[test]
+    fn messages_have_place_code_and_text() {
+        let found = read(FRONT_END);
+        assert_eq!(found.len(), 3, "the repeated message is given once");
+        assert_eq!((found[0].line, found[0].column), (Some(3), Some(16)));
+        assert_eq!(found[0].message, r#"identifier "undefined_thing" is undefined"#);
+        assert_eq!((found[1].line, found[1].column), (Some(4), Some(5)));
+        assert_eq!(found[2].severity, Severity::Warning);
+        assert_eq!(found[2].code.as_deref(), Some("177-D"));
+        assert!(found.iter().all(|d| d.file == "kernel.cu" && d.notes.is_empty()));
+    }
+
+    #[test]
+    fn foreign_files_are_never_quoted() {
+        let log = "/etc/passwd(1): error: expected a \";\"\n  root:x:0:0:root:/root:/bin/bash\n      ^\n\n\
+                   /etc/passwd(2): error: identifier \"daemon\" is undefined\n  daemon:x:1\n  ^\n\n\
+                   kernel.cu(2): catastrophic error: cannot open source file \"/etc/shadow\" (Permission denied)\n\
+                   \x20 #include \"/etc/shadow\"\n                  ^\n\n\
+                   2 errors and 1 catastrophic error detected in the compilation of \"kernel.cu\".\n\
+                   Compilation terminated.\n";
+        let found = read(log);
+        assert_eq!(found.len(), 2);
+        let text = format!("{found:?}");
+        for secret in ["root", "daemon", "passwd", "Permission"] {
+            assert!(!text.contains(secret), "{secret} in {text}");
+        }
+        assert_eq!(found[1].message, "cannot open source file \"/etc/shadow\"");
+        assert_eq!(found[1].line, Some(2));
+    }
+
+    #[test]
+    fn an_error_in_a_header_is_moved_to_the_include() {
+        let found = read("tool.h(7): error: static assertion failed\n  static_assert(0);\n  ^\n");
+        assert_eq!((found[0].line, found[0].column), (Some(2), None));
+        assert_eq!(found[0].message, "static assertion failed");
+        assert_eq!(found[0].notes, ["in `tool.h`, line 7"]);
+    }
+
+    #[test]
+    fn an_instantiation_names_the_learners_line() {
+        let log = "warplings.cuh(7): error: static assertion failed with \"no\"\n    static_assert(N < 3, \"no\");\n    ^\n\
+                   \x20         detected during instantiation of \"void f<N>() [with N=5]\" at line 3 of kernel.cu\n";
+        let found = read(log);
+        assert_eq!(found[0].line, Some(3));
+        assert_eq!(found[0].notes.len(), 2);
+    }
+
+    #[test]
+    fn the_assemblers_errors_have_no_line() {
+        let log = "ptxas info    : 0 bytes gmem\n\
+                   ptxas error   : Entry function 'k' uses too much shared data (0xcb20 bytes, 0xc000 max)\n";
+        let found = read(log);
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].severity, found[0].line), (Severity::Error, None));
+        assert!(found[0].message.starts_with("Entry function 'k' uses"));
+    }
+
+    #[test]
+    fn odd_text_is_no_message_and_no_panic() {
+        for log in [
+            "",
+            "^",
+            "): error: ",
+            "kernel.cu(x): error: y",
+            "  ^\n\n^",
+            "é(3): error: ü\n  ü\n  ^",
+            "ptxas ",
+        ] {
+            let _ = read(log);
+        }
+        assert!(read("kernel.cu(x): nothing").is_empty());
+    }
+}

@@ -1,0 +1,101 @@
+//! The compile task, in the worker.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::binding::{Failure, Nvrtc};
+use super::sandbox::{self, SandboxLevel};
+use crate::worker;
+
+/// The task's name.
+pub(crate) const TASK: &str = "compile";
+
+/// Largest PTX plus cubin that is handed back; a source that needs more is a bomb.
+const LARGEST_OUTPUT: usize = 64 << 20;
+
+/// All that the worker needs to know. File contents only, no paths but those of the two libraries.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Job {
+    pub(super) library: PathBuf,
+    pub(super) builtins: PathBuf,
+    pub(super) source: String,
+    pub(super) name: String,
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) options: Vec<String>,
+    pub(super) memory_bytes: u64,
+    pub(super) cpu_seconds: u64,
+    pub(super) log_bytes: usize,
+}
+
+/// What became of it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Outcome {
+    /// The libraries could not be loaded.
+    NotLoaded { message: String },
+    /// The compiler ran.
+    Ran { code: i32, code_name: String, log: String, ptx: String, cubin: Vec<u8>, sandbox: SandboxLevel },
+    /// The result is too long to hand over.
+    TooLarge { bytes: usize },
+}
+
+pub(crate) fn serve(request: &[u8]) -> Result<Vec<u8>, postcard::Error> {
+    postcard::to_stdvec(&run(&postcard::from_bytes(request)?))
+}
+
+fn run(job: &Job) -> Outcome {
+    let nvrtc = match Nvrtc::load(&job.library, &job.builtins) {
+        Ok(nvrtc) => nvrtc,
+        Err(error) => return Outcome::NotLoaded { message: error.to_string() },
+    };
+    worker::set_memory_limits(job.memory_bytes, job.cpu_seconds);
+    let sandbox = sandbox::enter();
+    match nvrtc.compile(&job.source, &job.name, &job.headers, &job.options) {
+        Ok(output) => {
+            let bytes = output.ptx.len() + output.cubin.len();
+            if bytes > LARGEST_OUTPUT {
+                return Outcome::TooLarge { bytes };
+            }
+            let (code, code_name) = output.result.err().map_or((0, String::new()), |f| (f.code, f.name));
+            Outcome::Ran {
+                code,
+                code_name,
+                log: shortened(&output.log, job.log_bytes),
+                ptx: String::from_utf8_lossy(&output.ptx).into_owned(),
+                cubin: output.cubin,
+                sandbox,
+            }
+        }
+        Err(Failure { code, name }) => Outcome::Ran {
+            code,
+            code_name: name,
+            log: String::new(),
+            ptx: String::new(),
+            cubin: vec![],
+            sandbox,
+        },
+    }
+}
+
+/// At most about `limit` bytes of the log: its beginning, where the first error is, and its end, where the
+/// assembler reports.
+fn shortened(log: &[u8], limit: usize) -> String {
+    if log.len() <= limit {
+        return String::from_utf8_lossy(log).into_owned();
+    }
+    let (head, tail) = (&log[..limit / 2], &log[log.len() - limit / 2..]);
+    format!("{}\n\n{}", String::from_utf8_lossy(head), String::from_utf8_lossy(tail))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_log_keeps_both_ends() {
+        let log = format!("first{}last", "x".repeat(1000));
+        let short = shortened(log.as_bytes(), 20);
+        assert!(short.starts_with("first") && short.ends_with("last") && short.len() < 30, "{short}");
+        assert_eq!(shortened(b"all of it", 20), "all of it");
+    }
+}

@@ -1,0 +1,37 @@
+//! What the tests that need a real NVRTC share.
+
+use std::sync::OnceLock;
+
+use cuda::nvrtc::{self, Arch, CompileError, CompileRequest, Compiled, Limits, Toolchain};
+use cuda::worker::Command;
+
+/// The machine's NVRTC, fetched if there is none.
+pub(crate) fn toolchain() -> &'static Toolchain {
+    static TOOLCHAIN: OnceLock<Toolchain> = OnceLock::new();
+    TOOLCHAIN.get_or_init(|| {
+        nvrtc::find_or_fetch(&mut |step| eprintln!("{step:?}"))
+            .unwrap_or_else(|error| panic!("these tests need NVRTC:\n{error}"))
+    })
+}
+
+/// The worker that is built beside the tests.
+pub(crate) fn worker() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_cuda-worker"))
+}
+
+/// A request as the checker makes it.
+pub(crate) fn request(source: &str) -> CompileRequest<'_> {
+    CompileRequest {
+        source,
+        name: "kernel.cu",
+        arch: Arch::SM_80,
+        headers: &[],
+        options: &[],
+        limits: Limits::default(),
+    }
+}
+
+/// Compiles `source` for sm_80.
+pub(crate) fn compile(source: &str) -> Result<Compiled, CompileError> {
+    nvrtc::compile_with(&worker(), toolchain(), &request(source))
+}
