@@ -153,7 +153,7 @@ fn too_much_static_shared_memory_is_told_in_bytes() {
 #[test]
 fn bad_inline_assembly_is_a_diagnostic() {
     let found = errors("__global__ void k(float* p) {\n  asm(\"bogus.f32 %0, 1.0;\" : \"=f\"(p[0]));\n}\n");
-    assert!(!found[0].message.is_empty(), "{found:?}");
+    assert_eq!((found[0].line, found[0].message.contains("'bogus'")), (Some(2), true), "{found:?}");
 }
 
 #[test]

@@ -96,6 +96,7 @@ impl Nvrtc {
             let (mut ptx, mut cubin) = (Vec::new(), Vec::new());
             if result.is_ok() {
                 ptx = self.text(program, b"nvrtcGetPTXSize\0", b"nvrtcGetPTX\0")?;
+                // Empty for a virtual architecture.
                 cubin = self.bytes(program, b"nvrtcGetCUBINSize\0", b"nvrtcGetCUBIN\0")?;
             }
             // The program is not destroyed: the process is about to end.

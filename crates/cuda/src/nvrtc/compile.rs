@@ -1,5 +1,6 @@
 //! One source in, PTX, cubin and resources out.
 
+use std::fmt;
 use std::time::Duration;
 
 use super::diagnostic::{self, Diagnostic, Severity};
@@ -38,14 +39,14 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// 20 s, 2 GiB, 256 KiB: some hundred times what a large kernel needs.
+    /// 20 s, 1 GiB, 256 KiB; a large kernel needs half a second, a quarter of the memory and a hundredth of the log.
     fn default() -> Self {
-        Self { wall: Duration::from_secs(20), memory_bytes: 2 << 30, log_bytes: 256 << 10 }
+        Self { wall: Duration::from_secs(20), memory_bytes: 1 << 30, log_bytes: 256 << 10 }
     }
 }
 
 /// A compiled source.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Compiled {
     /// PTX with line information.
     pub ptx: String,
@@ -57,6 +58,19 @@ pub struct Compiled {
     pub warnings: Vec<Diagnostic>,
     /// How well the compiler was shut in.
     pub sandbox: SandboxLevel,
+}
+
+impl fmt::Debug for Compiled {
+    /// Sizes instead of the code, which fills screens.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Compiled")
+            .field("ptx_bytes", &self.ptx.len())
+            .field("cubin_bytes", &self.cubin.len())
+            .field("kernels", &self.kernels)
+            .field("warnings", &self.warnings)
+            .field("sandbox", &self.sandbox)
+            .finish()
+    }
 }
 
 /// Why there is no compiled source.
@@ -184,6 +198,7 @@ pub fn compile_with(
                 file: &job.name,
                 source: request.source,
                 headers: job.headers.iter().map(|(name, _)| name.as_str()).collect(),
+                ptx: &ptx,
             };
             let diagnostics = diagnostic::parse(&log, &context);
             let kernels = resource::parse(&log);

@@ -10,12 +10,15 @@
 //! ```
 //!
 //! The source line is indented by two and followed by a caret; every other line of a block belongs to the message.
-//! The assembler prints single lines: `ptxas error   : ...`.
+//! The assembler prints single lines: `ptxas error   : ...`, or `ptxas application ptx input, line 28; error   : ...`,
+//! where the line is the PTX's and its `.loc` names the source's.
 //!
 //! Only the learner's own file is ever quoted. A message from a header that the learner included is moved to the
 //! `#include`; a message from any other file is replaced, so that no foreign content gets out.
 
 use serde::Serialize;
+
+use super::serve::ASSEMBLERS_PLACE;
 
 /// How bad it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -56,6 +59,8 @@ pub(super) struct Context<'a> {
     pub(super) source: &'a str,
     /// Names of the virtual headers.
     pub(super) headers: Vec<&'a str>,
+    /// The PTX that the assembler's messages speak of; may be empty.
+    pub(super) ptx: &'a str,
 }
 
 /// Reads all messages. Equal ones are given once.
@@ -134,9 +139,14 @@ impl<'a> Raw<'a> {
             return None;
         }
         if let Some(rest) = line.strip_prefix("ptxas ") {
-            let severity = severity(rest.split([' ', ':']).next()?)?;
-            let message = rest.split_once(':')?.1.trim();
-            return Some(Head { file: None, line: None, severity, code: None, message });
+            let (place, rest) = match rest.split_once(ASSEMBLERS_PLACE) {
+                Some((_, rest)) => rest.split_once(';')?,
+                None => ("", rest),
+            };
+            let (word, message) = rest.split_once(':')?;
+            let line = place.parse().ok();
+            let (file, severity) = (line.map(|_: u32| PTX), severity(word.trim())?);
+            return Some(Head { file, line, severity, code: None, message: message.trim() });
         }
         // A name may hold brackets and colons: look for the first place that reads `(N): severity`.
         let located = line.match_indices("): ").find_map(|(at, _)| {
@@ -165,6 +175,7 @@ impl<'a> Raw<'a> {
         let own = |name: &str| name.trim_start_matches('/') == context.file;
         match file {
             None => {}
+            Some(PTX) => diagnostic.line = line.and_then(|line| source_line(context.ptx, line)),
             Some(name) if own(name) => explain_include(&mut diagnostic),
             Some(name) => {
                 diagnostic.column = None;
@@ -190,6 +201,18 @@ impl<'a> Raw<'a> {
             rest.contains(file).then(|| digits.parse().ok()).flatten()
         })
     }
+}
+
+/// Stands for the file of a message about a line of the PTX.
+const PTX: &str = "ptx input";
+
+/// The source's line of a line of PTX: what the last `.loc` before it says. Only the learner's file, which is file 1, counts.
+fn source_line(ptx: &str, line: u32) -> Option<u32> {
+    let until = usize::try_from(line).ok()?;
+    ptx.lines().take(until).collect::<Vec<_>>().into_iter().rev().find_map(|text| {
+        let mut words = text.trim().strip_prefix(".loc")?.split_whitespace();
+        (words.next()? == "1").then(|| words.next()?.parse().ok()).flatten().filter(|&line| line > 0)
+    })
 }
 
 const HEADERS_NOTE: &str = "a kernel can include only the headers that come with it; no other file is read";
@@ -243,7 +266,8 @@ mod tests {
 
     fn read(log: &str) -> Vec<Diagnostic> {
         let source = "#include \"warplings.cuh\"\n#include <tool.h>\n__global__ void k() {}\n";
-        parse(log, &Context { file: "kernel.cu", source, headers: vec!["warplings.cuh", "tool.h"] })
+        let ptx = ".version 8.8\n.entry k()\n{\n\t.loc\t1 17 0\n\tadd.s32 %r1, %r2, %r3;\n\t.loc 2 99 0\n\tbogus;\n}\n";
+        parse(log, &Context { file: "kernel.cu", source, headers: vec!["warplings.cuh", "tool.h"], ptx })
     }
 
     /// NVRTC 12.9.
@@ -323,6 +347,16 @@ kernel.cu(4): error: identifier "g" is undefined
         assert_eq!(found.len(), 1);
         assert_eq!((found[0].severity, found[0].line), (Severity::Error, None));
         assert!(found[0].message.starts_with("Entry function 'k' uses"));
+    }
+
+    #[test]
+    fn the_assemblers_lines_lead_to_the_sources() {
+        let found = read(
+            "ptxas application ptx input, line 7; error   : Not a name of any known instruction: 'bogus'\n",
+        );
+        assert_eq!((found[0].severity, found[0].line), (Severity::Error, Some(17)));
+        assert_eq!(found[0].message, "Not a name of any known instruction: 'bogus'");
+        assert_eq!(read("ptxas application ptx input, line 2; error : x")[0].line, None);
     }
 
     #[test]

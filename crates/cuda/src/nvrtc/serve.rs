@@ -14,6 +14,9 @@ pub(crate) const TASK: &str = "compile";
 /// Largest PTX plus cubin that is handed back; a source that needs more is a bomb.
 const LARGEST_OUTPUT: usize = 64 << 20;
 
+/// How the assembler begins a message about a line of the PTX.
+pub(super) const ASSEMBLERS_PLACE: &str = "ptx input, line ";
+
 /// All that the worker needs to know. File contents only, no paths but those of the two libraries.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Job {
@@ -33,7 +36,7 @@ pub(super) struct Job {
 pub(super) enum Outcome {
     /// The libraries could not be loaded.
     NotLoaded { message: String },
-    /// The compiler ran.
+    /// The compiler ran. `ptx` is there after a success, and after an error of the assembler that names PTX lines.
     Ran { code: i32, code_name: String, log: String, ptx: String, cubin: Vec<u8>, sandbox: SandboxLevel },
     /// The result is too long to hand over.
     TooLarge { bytes: usize },
@@ -46,7 +49,7 @@ pub(crate) fn serve(request: &[u8]) -> Result<Vec<u8>, postcard::Error> {
 fn run(job: &Job) -> Outcome {
     let nvrtc = match Nvrtc::load(&job.library, &job.builtins) {
         Ok(nvrtc) => nvrtc,
-        Err(error) => return Outcome::NotLoaded { message: error.to_string() },
+        Err(error) => return Outcome::NotLoaded { message: with_source(&error) },
     };
     worker::set_memory_limits(job.memory_bytes, job.cpu_seconds);
     let sandbox = sandbox::enter();
@@ -57,11 +60,18 @@ fn run(job: &Job) -> Outcome {
                 return Outcome::TooLarge { bytes };
             }
             let (code, code_name) = output.result.err().map_or((0, String::new()), |f| (f.code, f.name));
+            let log = shortened(&output.log, job.log_bytes);
+            let ptx = match code {
+                0 => output.ptx,
+                // The assembler names lines of the PTX: it takes that PTX to find the source's lines.
+                _ if log.contains(ASSEMBLERS_PLACE) => ptx_alone(&nvrtc, job).unwrap_or_default(),
+                _ => Vec::new(),
+            };
             Outcome::Ran {
                 code,
                 code_name,
-                log: shortened(&output.log, job.log_bytes),
-                ptx: String::from_utf8_lossy(&output.ptx).into_owned(),
+                log,
+                ptx: String::from_utf8_lossy(&ptx).into_owned(),
                 cubin: output.cubin,
                 sandbox,
             }
@@ -74,6 +84,23 @@ fn run(job: &Job) -> Outcome {
             cubin: vec![],
             sandbox,
         },
+    }
+}
+
+/// The PTX of a source that the front end accepts and the assembler does not.
+fn ptx_alone(nvrtc: &Nvrtc, job: &Job) -> Option<Vec<u8>> {
+    let virtual_arch =
+        |option: &String| option.replace("--gpu-architecture=sm_", "--gpu-architecture=compute_");
+    let options: Vec<String> = job.options.iter().map(virtual_arch).collect();
+    let output = nvrtc.compile(&job.source, &job.name, &job.headers, &options).ok()?;
+    output.result.is_ok().then_some(output.ptx).filter(|ptx| ptx.len() <= LARGEST_OUTPUT)
+}
+
+/// The loader's own words are in the error's source.
+fn with_source(error: &libloading::Error) -> String {
+    match std::error::Error::source(error) {
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
     }
 }
 
