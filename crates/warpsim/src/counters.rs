@@ -51,3 +51,30 @@ pub struct Counters {
     /// Warp instructions in double precision.
     pub fp64_instructions: u64,
 }
+
+impl std::ops::AddAssign for Counters {
+    fn add_assign(&mut self, other: Counters) {
+        self.warp_instructions += other.warp_instructions;
+        self.thread_instructions += other.thread_instructions;
+        self.global_load_requests += other.global_load_requests;
+        self.global_load_sectors += other.global_load_sectors;
+        self.global_load_bytes += other.global_load_bytes;
+        self.global_store_requests += other.global_store_requests;
+        self.global_store_sectors += other.global_store_sectors;
+        self.global_store_bytes += other.global_store_bytes;
+        self.global_atomic_requests += other.global_atomic_requests;
+        self.shared_atomic_requests += other.shared_atomic_requests;
+        self.constant_load_requests += other.constant_load_requests;
+        self.shared_load_requests += other.shared_load_requests;
+        self.shared_load_wavefronts += other.shared_load_wavefronts;
+        self.shared_load_bank_conflicts += other.shared_load_bank_conflicts;
+        self.shared_store_requests += other.shared_store_requests;
+        self.shared_store_wavefronts += other.shared_store_wavefronts;
+        self.shared_store_bank_conflicts += other.shared_store_bank_conflicts;
+        self.branches += other.branches;
+        self.divergent_branches += other.divergent_branches;
+        self.barriers += other.barriers;
+        self.fp32_flops += other.fp32_flops;
+        self.fp64_instructions += other.fp64_instructions;
+    }
+}

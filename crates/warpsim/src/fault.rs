@@ -1,5 +1,8 @@
 //! What a kernel did wrong, as typed facts. The words are in [`Fault`]'s `Display` (module `message`).
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use serde::{Deserialize, Serialize};
 
 /// What kind of fault.
@@ -125,11 +128,32 @@ pub enum Sink {
 #[allow(missing_docs)]
 pub enum Detail {
     /// Out of bounds or misaligned: the access and the nearest buffer.
-    Access { touch: Touch, bytes: u32, address: u64, buffer: Option<String>, buffer_bytes: u64, /** Bytes past the end (positive) or before the start (negative). */ outside: i64 },
+    Access {
+        touch: Touch,
+        bytes: u32,
+        address: u64,
+        buffer: Option<String>,
+        buffer_bytes: u64,
+        /** Bytes past the end (positive) or before the start (negative). */
+        outside: i64,
+    },
     /// A race: how each side touched it, the array's or buffer's name, the byte offset in it.
-    Race { touch: Touch, other: Touch, buffer: Option<String>, offset: u64, same_warp: bool, same_block: bool, same_value: bool },
+    Race {
+        touch: Touch,
+        other: Touch,
+        buffer: Option<String>,
+        offset: u64,
+        same_warp: bool,
+        same_block: bool,
+        same_value: bool,
+    },
     /// An uninitialised value: where it ended, and what was never written.
-    Uninitialized { sink: Sink, buffer: Option<String>, /** It never came from memory: a variable without a value. */ register: bool },
+    Uninitialized {
+        sink: Sink,
+        buffer: Option<String>,
+        /** It never came from memory: a variable without a value. */
+        register: bool,
+    },
     /// A divergent barrier.
     Barrier { problem: BarrierProblem, present: u32, missing: u32 },
     /// Two `extern __shared__` arrays.
@@ -139,7 +163,12 @@ pub enum Detail {
     /// A trap or an overflow: nothing more to say.
     None,
     /// Out of fuel or time.
-    Timeout { /** Warp instructions executed. */ executed: u64, /** A block waits for a later one. */ waits_for_block: bool },
+    Timeout {
+        /** Warp instructions executed. */
+        executed: u64,
+        /** A block waits for a later one. */
+        waits_for_block: bool,
+    },
 }
 
 /// What went wrong at a barrier.
@@ -158,4 +187,51 @@ pub enum BarrierProblem {
     CallerNotInMask,
     /// `__syncwarp` or a shuffle whose mask names a lane that is alive elsewhere.
     NamedLaneElsewhere,
+}
+
+/// De-duplicates faults by (kind, line, other line) and sorts them by what a learner should read first: errors
+/// before warnings, causes before their likely consequences, and then in the order given, which is that of the
+/// blocks. Where an error and a warning coincide, the error is kept.
+pub(crate) fn arrange(faults: Vec<Fault>) -> Vec<Fault> {
+    let mut arranged: Vec<Fault> = Vec::new();
+    let mut by_lines: HashMap<_, usize> = HashMap::new();
+    for fault in faults {
+        let line = |party: &Party| party.at.clone().ok_or(party.pc);
+        match by_lines.entry((fault.kind, line(&fault.party), fault.other.as_ref().map(line))) {
+            Entry::Vacant(entry) => {
+                entry.insert(arranged.len());
+                arranged.push(fault);
+            }
+            Entry::Occupied(entry) => {
+                let known = &mut arranged[*entry.get()];
+                let count = known.count + fault.count;
+                if fault.severity < known.severity {
+                    *known = fault;
+                }
+                known.count = count;
+            }
+        }
+    }
+    arranged.sort_by_key(|fault| (fault.severity, fault.kind.rank()));
+    arranged
+}
+
+impl FaultKind {
+    /// Position in a report. An access outside a buffer explains wrong values, wild branches and races; threads
+    /// that miss a barrier explain races; a race explains values that were not yet written; and each of these can
+    /// be why an assertion fails or a loop does not end.
+    fn rank(self) -> u32 {
+        match self {
+            FaultKind::StackOverflow => 0,
+            FaultKind::OutOfBounds => 1,
+            FaultKind::Misaligned => 2,
+            FaultKind::AliasedShared => 3,
+            FaultKind::BarrierDivergence => 4,
+            FaultKind::Race => 5,
+            FaultKind::UninitializedRead => 6,
+            FaultKind::Assert => 7,
+            FaultKind::Trap => 8,
+            FaultKind::Timeout => 9,
+        }
+    }
 }

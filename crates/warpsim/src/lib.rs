@@ -6,6 +6,8 @@ mod fault;
 mod isa;
 mod launch;
 mod memory;
+mod message;
+pub mod observe;
 pub mod observer;
 pub mod pattern;
 mod program;

@@ -19,7 +19,7 @@ pub enum Outcome {
 pub struct LineCounters {
     /// The line.
     pub at: SourceLine,
-    /// What it costs; the sum over lines is the total.
+    /// What its instructions cost.
     pub counters: Counters,
 }
 
@@ -32,7 +32,7 @@ pub struct Report {
     pub faults: Vec<Fault>,
     /// Totals; zero unless [`Checks::counters`](crate::Checks) was set.
     pub counters: Counters,
-    /// The same by source line, in order of line.
+    /// The same by source line, in order of line; instructions that have no line are in the totals only.
     pub lines: Vec<LineCounters>,
     /// What device `printf` wrote.
     pub printed: String,

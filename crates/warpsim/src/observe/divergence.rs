@@ -1,0 +1,67 @@
+//! Counts instructions, the lanes that take part in them, branches and barriers, by instruction.
+
+use super::InstructionFacts;
+use crate::counters::Counters;
+
+/// Executions by instruction.
+#[derive(Clone, Debug)]
+pub(super) struct Divergence {
+    by_pc: Vec<Executions>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Executions {
+    warps: u64,
+    lanes: u64,
+    branches: u64,
+    divergent: u64,
+    barriers: u64,
+}
+
+impl Divergence {
+    pub(super) fn new(instructions: usize) -> Divergence {
+        Divergence { by_pc: vec![Executions::default(); instructions] }
+    }
+
+    #[inline]
+    pub(super) fn issue(&mut self, pc: u32, mask: u32) {
+        let executions = &mut self.by_pc[pc as usize];
+        executions.warps += 1;
+        executions.lanes += u64::from(mask.count_ones());
+    }
+
+    #[inline]
+    pub(super) fn branch(&mut self, pc: u32, active: u32, taken: u32) {
+        let executions = &mut self.by_pc[pc as usize];
+        executions.branches += 1;
+        executions.divergent += u64::from(taken != 0 && taken != active);
+    }
+
+    #[inline]
+    pub(super) fn barrier(&mut self, pc: u32) {
+        self.by_pc[pc as usize].barriers += 1;
+    }
+
+    /// Adds the counts of later blocks.
+    pub(super) fn merge(&mut self, later: &Divergence) {
+        for (executions, later) in self.by_pc.iter_mut().zip(&later.by_pc) {
+            executions.warps += later.warps;
+            executions.lanes += later.lanes;
+            executions.branches += later.branches;
+            executions.divergent += later.divergent;
+            executions.barriers += later.barriers;
+        }
+    }
+
+    /// Fills in the counters of instruction `pc`.
+    pub(super) fn count(&self, pc: usize, facts: &InstructionFacts, counters: &mut Counters) {
+        let executions = &self.by_pc[pc];
+        counters.warp_instructions = executions.warps;
+        counters.thread_instructions = executions.lanes;
+        counters.branches = executions.branches;
+        counters.divergent_branches = executions.divergent;
+        counters.barriers = executions.barriers;
+        counters.fp32_flops = executions.lanes * u64::from(facts.fp32_flops);
+        counters.fp64_instructions = if facts.is_fp64 { executions.warps } else { 0 };
+    }
+}

@@ -1,0 +1,151 @@
+//! What an observer has found so far: one entry for each kind and pair of instructions, until the names and lines
+//! are filled in at the end.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use super::{Context, Resolver};
+use crate::fault::{BarrierProblem, Detail, Fault, FaultKind, Party, Severity, Sink, Space, Touch};
+
+/// Who did something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Witness {
+    pub(super) pc: u32,
+    /// Linear index in the block.
+    pub(super) thread: u32,
+    /// Linear index in the grid.
+    pub(super) block: u64,
+}
+
+/// A fault before names and lines are known.
+#[derive(Clone, Debug)]
+pub(super) struct Finding {
+    pub(super) kind: FaultKind,
+    pub(super) severity: Severity,
+    pub(super) party: Witness,
+    pub(super) other: Option<Witness>,
+    pub(super) facts: Facts,
+}
+
+/// The particulars of a [`Finding`].
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Facts {
+    Access { touch: Touch, space: Space, bytes: u32, address: u64 },
+    Race { touch: Touch, other: Touch, space: Space, address: u64, same_value: bool },
+    Uninitialized { sink: Sink, read: Option<(Space, u64)>, register: bool },
+    Barrier { problem: BarrierProblem, present: u32, missing: u32 },
+}
+
+/// Findings de-duplicated by kind and instructions, in the order in which they were first seen.
+#[derive(Clone, Debug, Default)]
+pub(super) struct FindingSet {
+    by_place: HashMap<(FaultKind, u32, Option<u32>), usize>,
+    findings: Vec<(Finding, u64)>,
+}
+
+impl FindingSet {
+    /// Records `count` occurrences; `make` is called for a place that is new, or where `severity` is worse than
+    /// before.
+    pub(super) fn report(
+        &mut self,
+        kind: FaultKind,
+        severity: Severity,
+        pc: u32,
+        other_pc: Option<u32>,
+        count: u64,
+        make: impl FnOnce() -> Finding,
+    ) {
+        match self.by_place.entry((kind, pc, other_pc)) {
+            Entry::Vacant(entry) => {
+                entry.insert(self.findings.len());
+                self.findings.push((make(), count));
+            }
+            Entry::Occupied(entry) => {
+                let (finding, total) = &mut self.findings[*entry.get()];
+                *total += count;
+                if severity < finding.severity {
+                    *finding = make();
+                }
+            }
+        }
+    }
+
+    /// Appends the findings of later blocks.
+    pub(super) fn merge(&mut self, later: FindingSet) {
+        for (finding, count) in later.findings {
+            let other_pc = finding.other.map(|other| other.pc);
+            self.report(finding.kind, finding.severity, finding.party.pc, other_pc, count, || finding);
+        }
+    }
+
+    /// Fills in names and lines.
+    pub(super) fn resolve(self, context: &Context, resolver: &dyn Resolver) -> Vec<Fault> {
+        self.findings.into_iter().map(|(finding, count)| finding.resolve(count, context, resolver)).collect()
+    }
+}
+
+impl Finding {
+    fn resolve(self, count: u64, context: &Context, resolver: &dyn Resolver) -> Fault {
+        let party = |witness: Witness| Party {
+            at: resolver.line(witness.pc),
+            pc: witness.pc,
+            thread: context.thread_index(witness.thread),
+            block: context.block_index(witness.block),
+        };
+        let (space, detail) = self.facts.resolve(&self.party, self.other.as_ref(), resolver);
+        Fault {
+            kind: self.kind,
+            severity: self.severity,
+            space,
+            party: party(self.party),
+            other: self.other.map(party),
+            count,
+            detail,
+        }
+    }
+}
+
+impl Facts {
+    fn resolve(
+        self,
+        party: &Witness,
+        other: Option<&Witness>,
+        resolver: &dyn Resolver,
+    ) -> (Option<Space>, Detail) {
+        match self {
+            Facts::Access { touch, space, bytes, address } => {
+                let nearest = resolver.nearest(space, address);
+                let outside = nearest.as_ref().map_or(0, |nearest| {
+                    let past_end = nearest.offset + i64::from(bytes) - nearest.bytes as i64;
+                    if nearest.offset < 0 { nearest.offset } else { past_end.max(0) }
+                });
+                let (buffer, buffer_bytes) =
+                    nearest.map_or((None, 0), |nearest| (Some(nearest.name), nearest.bytes));
+                (Some(space), Detail::Access { touch, bytes, address, buffer, buffer_bytes, outside })
+            }
+            Facts::Race { touch, other: other_touch, space, address, same_value } => {
+                let nearest = resolver.nearest(space, address);
+                let same_block = other.is_none_or(|other| other.block == party.block);
+                let detail = Detail::Race {
+                    touch,
+                    other: other_touch,
+                    offset: nearest.as_ref().map_or(address, |nearest| nearest.offset as u64),
+                    buffer: nearest.map(|nearest| nearest.name),
+                    same_warp: same_block && other.is_none_or(|other| other.thread / 32 == party.thread / 32),
+                    same_block,
+                    same_value,
+                };
+                (Some(space), detail)
+            }
+            Facts::Uninitialized { sink, read, register } => {
+                let buffer = read
+                    .and_then(|(space, address)| resolver.nearest(space, address))
+                    .map(|nearest| nearest.name);
+                (read.map(|(space, _)| space), Detail::Uninitialized { sink, buffer, register })
+            }
+            Facts::Barrier { problem, present, missing } => {
+                (None, Detail::Barrier { problem, present, missing })
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Finds uses of values that nothing ever wrote.
+//!
+//! The executor marks what is read from unwritten memory, and registers without a value, as poison and lets the
+//! mark spread as Memcheck and MemorySanitizer do; copying such a value is no fault. Once a mark decides a branch,
+//! forms an address or is stored to global memory, it has become visible, and is reported here at the place where
+//! it was *read*: that is where the learner can do something about it.
+
+use super::finding::{Facts, Finding, FindingSet, Witness};
+use crate::fault::{FaultKind, Severity, Sink, Space, Touch};
+use crate::observer::{Access, Site};
+use crate::pattern::lanes;
+
+/// `uninitialized_read`.
+#[derive(Clone, Debug)]
+pub(super) struct Initcheck {
+    pub(super) findings: FindingSet,
+    /// By instruction: an address that it has read, to name the buffer by.
+    read_at: Vec<Option<(Space, u64)>>,
+}
+
+impl Initcheck {
+    pub(super) fn new(instructions: usize) -> Initcheck {
+        Initcheck { findings: FindingSet::default(), read_at: vec![None; instructions] }
+    }
+
+    #[inline]
+    pub(super) fn access(&mut self, pc: u32, access: &Access<'_>) {
+        let read_at = &mut self.read_at[pc as usize];
+        if read_at.is_none() && access.touch != Touch::Write {
+            *read_at = Some((access.space, access.addresses[access.mask.trailing_zeros() as usize]));
+        }
+    }
+
+    pub(super) fn poison(&mut self, at: Site, mask: u32, sink: Sink, origin: Option<u32>) {
+        let count = u64::from(mask.count_ones());
+        let (pc, other_pc) = match origin {
+            Some(origin) => (origin, Some(at.pc)),
+            None => (at.pc, None),
+        };
+        let read_at = &self.read_at;
+        self.findings.report(FaultKind::UninitializedRead, Severity::Error, pc, other_pc, count, || {
+            let thread = 32 * at.warp + lanes(mask).next().unwrap_or(0);
+            let witness = |pc| Witness { pc, thread, block: at.block };
+            Finding {
+                kind: FaultKind::UninitializedRead,
+                severity: Severity::Error,
+                party: witness(pc),
+                other: other_pc.map(witness),
+                facts: Facts::Uninitialized {
+                    sink,
+                    read: origin.and_then(|origin| read_at[origin as usize]),
+                    register: origin.is_none(),
+                },
+            }
+        });
+    }
+}

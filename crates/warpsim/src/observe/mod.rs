@@ -1,0 +1,276 @@
+//! The observers: each turns what the executor tells into faults or counters, and knows nothing of the others.
+//!
+//! | module | finds or counts |
+//! |---|---|
+//! | `memcheck` | accesses out of bounds, misaligned accesses |
+//! | `racecheck` | unordered accesses |
+//! | `initcheck` | uses of values that nothing wrote |
+//! | `synccheck` | divergent barriers |
+//! | `traffic` | requests, sectors, wavefronts, bytes |
+//! | `divergence` | instructions, lanes, branches, barriers |
+//!
+//! While a kernel runs, everything is counted by instruction and threads have linear indices; names, lines and
+//! totals are derived at the end.
+
+use std::collections::BTreeMap;
+
+mod divergence;
+mod finding;
+mod initcheck;
+mod memcheck;
+mod synccheck;
+mod traffic;
+
+use crate::counters::Counters;
+use crate::fault::{self, BarrierProblem, Fault, Sink, SourceLine, Space};
+use crate::launch::Checks;
+use crate::observer::{Access, BadAccess, Observer, Scope, Site};
+use crate::report::LineCounters;
+
+use divergence::Divergence;
+use initcheck::Initcheck;
+use memcheck::Memcheck;
+use synccheck::Synccheck;
+use traffic::Traffic;
+
+/// What the observers know of a launch beforehand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Context {
+    /// Blocks in x, y and z.
+    pub grid_dim: [u32; 3],
+    /// Threads per block in x, y and z.
+    pub block_dim: [u32; 3],
+    /// One entry for each instruction of the program.
+    pub instructions: Vec<InstructionFacts>,
+}
+
+/// What the counters need to know of an instruction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InstructionFacts {
+    /// Single-precision operations per lane: add and mul 1, fma 2.
+    pub fp32_flops: u32,
+    /// Whether it computes in double precision.
+    pub is_fp64: bool,
+}
+
+impl Context {
+    /// `threadIdx` of the thread with a linear index in its block.
+    pub fn thread_index(&self, linear: u32) -> [u32; 3] {
+        let [x, y, _] = self.block_dim;
+        [linear % x, linear / x % y, linear / x / y]
+    }
+
+    /// `blockIdx` of the block with a linear index in the grid.
+    pub fn block_index(&self, linear: u64) -> [u32; 3] {
+        let [x, y] = [u64::from(self.grid_dim[0]), u64::from(self.grid_dim[1])];
+        [(linear % x) as u32, (linear / x % y) as u32, (linear / x / y) as u32]
+    }
+
+    /// For each warp of a block, the lanes that are threads.
+    fn present_lanes(&self) -> Vec<u32> {
+        let threads: u32 = self.block_dim.iter().product();
+        (0..threads.div_ceil(32))
+            .map(|warp| match threads - 32 * warp {
+                32.. => u32::MAX,
+                lanes => (1 << lanes) - 1,
+            })
+            .collect()
+    }
+}
+
+/// Names for what the observers know by number.
+pub trait Resolver {
+    /// The source line of an instruction.
+    fn line(&self, pc: u32) -> Option<SourceLine>;
+    /// The buffer or variable that contains an address, else the one it is closest to. Shared memory has offsets
+    /// for addresses.
+    fn nearest(&self, space: Space, address: u64) -> Option<Nearest>;
+}
+
+/// A buffer or variable, and a place in or near it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Nearest {
+    /// As the source calls it.
+    pub name: String,
+    /// Its size.
+    pub bytes: u64,
+    /// Bytes from its start to the address.
+    pub offset: i64,
+}
+
+/// Everything that was found and counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Findings {
+    /// One for each (kind, line, other line), most telling first.
+    pub faults: Vec<Fault>,
+    /// Totals.
+    pub counters: Counters,
+    /// The same by source line, in order of line; instructions that have no line are in the totals only.
+    pub lines: Vec<LineCounters>,
+}
+
+/// The observers that a launch asked for, as one. Executing blocks in several ranges takes one `Monitors` for each;
+/// [`Monitors::merge`] joins them afterwards.
+#[derive(Debug)]
+pub struct Monitors {
+    context: Context,
+    memcheck: Memcheck,
+    initcheck: Option<Initcheck>,
+    synccheck: Option<Synccheck>,
+    traffic: Option<Traffic>,
+    divergence: Option<Divergence>,
+}
+
+impl Monitors {
+    /// Observers that have seen nothing. Bounds and alignment are always checked.
+    pub fn new(context: &Context, checks: Checks) -> Monitors {
+        let instructions = context.instructions.len();
+        Monitors {
+            memcheck: Memcheck::default(),
+            initcheck: checks.init.then(|| Initcheck::new(instructions)),
+            synccheck: checks.sync.then(|| Synccheck::new(context.present_lanes())),
+            traffic: checks.counters.then(|| Traffic::new(instructions)),
+            divergence: checks.counters.then(|| Divergence::new(instructions)),
+            context: context.clone(),
+        }
+    }
+
+    /// Appends what was observed of later blocks of the same launch.
+    ///
+    /// Each range of blocks must have been independent of the others: a race between blocks is only found by
+    /// the `Monitors` that saw both.
+    pub fn merge(&mut self, later: Monitors) {
+        self.memcheck.findings.merge(later.memcheck.findings);
+        if let (Some(own), Some(later)) = (&mut self.initcheck, later.initcheck) {
+            own.findings.merge(later.findings);
+        }
+        if let (Some(own), Some(later)) = (&mut self.synccheck, later.synccheck) {
+            own.findings.merge(later.findings);
+        }
+        if let (Some(own), Some(later)) = (&mut self.traffic, &later.traffic) {
+            own.merge(later);
+        }
+        if let (Some(own), Some(later)) = (&mut self.divergence, &later.divergence) {
+            own.merge(later);
+        }
+    }
+
+    /// Names what was found, and adds up what was counted.
+    pub fn finish(self, resolver: &dyn Resolver) -> Findings {
+        let mut counters = Counters::default();
+        let mut lines: BTreeMap<SourceLine, Counters> = BTreeMap::new();
+        for (pc, facts) in self.context.instructions.iter().enumerate() {
+            let at_pc = self.count(pc, facts);
+            if at_pc != Counters::default() {
+                counters += at_pc;
+                if let Some(line) = resolver.line(pc as u32) {
+                    *lines.entry(line).or_default() += at_pc;
+                }
+            }
+        }
+        let sets = [
+            Some(self.memcheck.findings),
+            self.initcheck.map(|check| check.findings),
+            self.synccheck.map(|check| check.findings),
+        ];
+        let faults =
+            sets.into_iter().flatten().flat_map(|set| set.resolve(&self.context, resolver)).collect();
+        Findings {
+            faults: fault::arrange(faults),
+            counters,
+            lines: lines.into_iter().map(|(at, counters)| LineCounters { at, counters }).collect(),
+        }
+    }
+
+    fn count(&self, pc: usize, facts: &InstructionFacts) -> Counters {
+        let mut counters = Counters::default();
+        if let Some(traffic) = &self.traffic {
+            traffic.count(pc, &mut counters);
+        }
+        if let Some(divergence) = &self.divergence {
+            divergence.count(pc, facts, &mut counters);
+        }
+        counters
+    }
+}
+
+impl Observer for Monitors {
+    fn block_start(&mut self, _block: u64) {
+        if let Some(synccheck) = &mut self.synccheck {
+            synccheck.block_start();
+        }
+    }
+
+    fn block_end(&mut self, _block: u64) {}
+
+    #[inline]
+    fn issue(&mut self, at: Site, mask: u32) {
+        if let Some(divergence) = &mut self.divergence {
+            divergence.issue(at.pc, mask);
+        }
+    }
+
+    #[inline]
+    fn access(&mut self, at: Site, access: &Access<'_>) {
+        if let Some(traffic) = &mut self.traffic {
+            traffic.access(at.pc, access);
+        }
+        if let Some(initcheck) = &mut self.initcheck {
+            initcheck.access(at.pc, access);
+        }
+    }
+
+    fn bad_access(&mut self, at: Site, bad: &BadAccess) {
+        self.memcheck.bad_access(at, bad);
+    }
+
+    #[inline]
+    fn branch(&mut self, at: Site, active: u32, taken: u32) {
+        if let Some(divergence) = &mut self.divergence {
+            divergence.branch(at.pc, active, taken);
+        }
+    }
+
+    fn barrier_arrive(&mut self, at: Site, id: u32, mask: u32, alive: u32, aligned: bool) {
+        if let Some(divergence) = &mut self.divergence {
+            divergence.barrier(at.pc);
+        }
+        if let Some(synccheck) = &mut self.synccheck {
+            synccheck.barrier_arrive(at, id, mask, alive, aligned);
+        }
+    }
+
+    fn barrier_complete(&mut self, _block: u64, id: u32, arrived: &[u32], _waited: &[u32]) {
+        if let Some(synccheck) = &mut self.synccheck {
+            synccheck.barrier_complete(id, arrived);
+        }
+    }
+
+    fn warp_sync(&mut self, _at: Site, _mask: u32) {}
+
+    fn bad_warp_sync(&mut self, at: Site, mask: u32, problem: BarrierProblem) {
+        if let Some(synccheck) = &mut self.synccheck {
+            synccheck.bad_warp_sync(at, mask, problem);
+        }
+    }
+
+    fn fence(&mut self, _at: Site, _mask: u32, _scope: Scope) {}
+
+    fn poison(&mut self, at: Site, mask: u32, sink: Sink, origin: Option<u32>) {
+        if let Some(initcheck) = &mut self.initcheck {
+            initcheck.poison(at, mask, sink, origin);
+        }
+    }
+
+    fn exit(&mut self, at: Site, mask: u32) {
+        if let Some(synccheck) = &mut self.synccheck {
+            synccheck.exit(at, mask);
+        }
+    }
+
+    fn deadlock(&mut self, block: u64, waiting: &[(u32, u32, u32, u32)]) {
+        if let Some(synccheck) = &mut self.synccheck {
+            synccheck.deadlock(block, waiting);
+        }
+    }
+}

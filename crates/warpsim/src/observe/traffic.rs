@@ -1,0 +1,110 @@
+//! Counts requests, sectors, wavefronts and bytes, by instruction and by kind of memory.
+
+use crate::counters::Counters;
+use crate::fault::{Space, Touch};
+use crate::observer::Access;
+
+/// The kinds of traffic that have counters of their own.
+const CLASSES: usize = 7;
+
+/// Costs by instruction.
+#[derive(Clone, Debug)]
+pub(super) struct Traffic {
+    by_pc: Vec<[Cost; CLASSES]>,
+}
+
+/// What the requests of one instruction to one kind of memory have cost.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cost {
+    requests: u64,
+    bytes: u64,
+    sectors: u64,
+    wavefronts: u64,
+    conflicts: u64,
+}
+
+#[derive(Clone, Copy)]
+enum Class {
+    GlobalLoad,
+    GlobalStore,
+    GlobalAtomic,
+    SharedLoad,
+    SharedStore,
+    SharedAtomic,
+    ConstantLoad,
+}
+
+impl Class {
+    /// Local memory and parameters have no counters.
+    #[inline]
+    fn of(space: Space, touch: Touch) -> Option<Class> {
+        Some(match (space, touch) {
+            (Space::Global, Touch::Read) => Class::GlobalLoad,
+            (Space::Global, Touch::Write) => Class::GlobalStore,
+            (Space::Global, Touch::Atomic) => Class::GlobalAtomic,
+            (Space::Shared, Touch::Read) => Class::SharedLoad,
+            (Space::Shared, Touch::Write) => Class::SharedStore,
+            (Space::Shared, Touch::Atomic) => Class::SharedAtomic,
+            (Space::Constant, Touch::Read) => Class::ConstantLoad,
+            _ => return None,
+        })
+    }
+}
+
+impl Traffic {
+    pub(super) fn new(instructions: usize) -> Traffic {
+        Traffic { by_pc: vec![[Cost::default(); CLASSES]; instructions] }
+    }
+
+    #[inline]
+    pub(super) fn access(&mut self, pc: u32, access: &Access<'_>) {
+        let Some(class) = Class::of(access.space, access.touch) else { return };
+        let pattern = access.pattern;
+        let wavefronts = match access.touch {
+            Touch::Read => pattern.load_wavefronts,
+            Touch::Write | Touch::Atomic => pattern.store_wavefronts,
+        };
+        let least = (access.bytes / 4).max(1);
+        let cost = &mut self.by_pc[pc as usize][class as usize];
+        cost.requests += 1;
+        cost.bytes += u64::from(access.bytes * access.mask.count_ones());
+        cost.sectors += u64::from(pattern.sectors);
+        cost.wavefronts += u64::from(wavefronts);
+        cost.conflicts += u64::from(wavefronts.saturating_sub(least));
+    }
+
+    /// Adds the counts of later blocks.
+    pub(super) fn merge(&mut self, later: &Traffic) {
+        for (cost, later) in self.by_pc.as_flattened_mut().iter_mut().zip(later.by_pc.as_flattened()) {
+            cost.requests += later.requests;
+            cost.bytes += later.bytes;
+            cost.sectors += later.sectors;
+            cost.wavefronts += later.wavefronts;
+            cost.conflicts += later.conflicts;
+        }
+    }
+
+    /// Fills in the counters of instruction `pc`.
+    pub(super) fn count(&self, pc: usize, counters: &mut Counters) {
+        let cost = |class: Class| &self.by_pc[pc][class as usize];
+        let load = cost(Class::GlobalLoad);
+        counters.global_load_requests = load.requests;
+        counters.global_load_sectors = load.sectors;
+        counters.global_load_bytes = load.bytes;
+        let store = cost(Class::GlobalStore);
+        counters.global_store_requests = store.requests;
+        counters.global_store_sectors = store.sectors;
+        counters.global_store_bytes = store.bytes;
+        counters.global_atomic_requests = cost(Class::GlobalAtomic).requests;
+        let load = cost(Class::SharedLoad);
+        counters.shared_load_requests = load.requests;
+        counters.shared_load_wavefronts = load.wavefronts;
+        counters.shared_load_bank_conflicts = load.conflicts;
+        let store = cost(Class::SharedStore);
+        counters.shared_store_requests = store.requests;
+        counters.shared_store_wavefronts = store.wavefronts;
+        counters.shared_store_bank_conflicts = store.conflicts;
+        counters.shared_atomic_requests = cost(Class::SharedAtomic).requests;
+        counters.constant_load_requests = cost(Class::ConstantLoad).requests;
+    }
+}
