@@ -2,17 +2,58 @@
 //!
 //! An exercise is data: a [`Problem`] (what to compute), [`Case`]s (at which sizes), [`Requirement`]s (what a good
 //! kernel keeps to on the simulator), a [`Speed`] goal (on a GPU), and hints. It knows nothing of how kernels are run.
+//!
+//! Beside the types are the pure functions that go with them: [`compare`] judges an output, [`LaunchSpec`] turns the
+//! launch macros of a compiled kernel into a grid, [`Expectation`] reads the verdict that a wrong kernel must get,
+//! [`occupancy`] tells how full an SM gets.
+//!
+//! An exercise crate holds one [`exercise!`] and nothing else:
+//!
+//! ```
+//! use exercise::{Case, Exercise, problem::VectorAdd};
+//!
+//! exercise::exercise! {
+//!     /// Vector addition.
+//!     pub const EXERCISE: Exercise = Exercise {
+//!         number: 0,
+//!         slug: "vector_add",
+//!         title: "Vector addition",
+//!         lesson: "One thread per element, and a guard for the last block.",
+//!         kernel: "vector_add",
+//!         stub: "...",
+//!         stub_fails: "wrong_values",
+//!         solution: "...",
+//!         problem: &VectorAdd,
+//!         cases: &[Case::new([1, 1, 1]), Case::new([257, 1, 1])],
+//!         counted: Case::new([4096, 1, 1]),
+//!         requirements: &[],
+//!         not_judged_here: None,
+//!         speed: None,
+//!         hints: ["Which thread?", "blockIdx.x * blockDim.x + threadIdx.x", "if (i < n)"],
+//!     };
+//! }
+//! # fn main() {}
+//! ```
 
+pub mod check;
 mod compare;
-mod problem;
+mod expectation;
+mod launch;
+mod occupancy;
+pub mod problem;
+mod random;
 mod requirement;
 
 pub use compare::{Comparison, Pattern, compare};
+pub use expectation::{Expectation, ExpectationError};
+pub use launch::{Blocks, LaunchError, LaunchSpec, limits};
+pub use occupancy::{BlockResources, Limit, Occupancy, occupancy};
 pub use problem::{Arg, Buffer, Expected, Instance, Param, ParamType, Problem, Role, Scalar, Size};
+pub use random::SplitMix64;
 pub use requirement::{Bound, Metric, Requirement};
 
 /// One exercise.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Exercise {
     /// Its number, 0 to 99.
     pub number: u8,
@@ -26,6 +67,10 @@ pub struct Exercise {
     pub kernel: &'static str,
     /// The file that the learner starts from.
     pub stub: &'static str,
+    /// What the stub must be rejected for, in the words of an [`Expectation`]: `too_slow store_sectors`.
+    pub stub_fails: &'static str,
+    /// The reference solution, the file of `solutions/`.
+    pub solution: &'static str,
     /// What to compute.
     pub problem: &'static dyn Problem,
     /// The sizes to judge correctness at.
@@ -47,6 +92,13 @@ pub struct Exercise {
 pub struct Case {
     /// The problem's dimensions, in the order of [`Problem::dimensions`].
     pub size: Size,
+}
+
+impl Case {
+    /// A case of this size.
+    pub const fn new(size: Size) -> Case {
+        Case { size }
+    }
 }
 
 /// The goal on a GPU: time relative to a baseline and to the reference solution, at one size.

@@ -1,6 +1,10 @@
 //! What a good kernel keeps to on the simulator.
 
-/// A quantity made of the simulator's counters that does not depend on the technique used.
+/// A quantity made of the simulator's counters (or, for [`Occupancy`](Metric::Occupancy), of the compiler's resource
+/// report) that does not depend on the technique used.
+///
+/// A ratio whose denominator is 0 is 0 for the metrics that count waste (no request, no conflict), and 0 for those that
+/// count work done per access too: a kernel that reads nothing has not earned its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Metric {
     /// Global load sectors x 32 / bytes the lanes asked for: 1.0 is perfectly coalesced, 8.0 the worst for floats.
@@ -17,6 +21,11 @@ pub enum Metric {
     DivergentBranchesPerBlock,
     /// Warp-level global load and store requests per element of output.
     GlobalRequestsPerElement,
+    /// Active lanes per warp instruction, 1 to 32: thread instructions / warp instructions.
+    ActiveLanes,
+    /// Warps that an SM of compute capability 8.0 can hold at once, in percent of its 64, from registers per thread,
+    /// static and dynamic shared memory and block size: [`occupancy`](crate::occupancy).
+    Occupancy,
 }
 
 /// Which way a requirement goes.
@@ -28,10 +37,27 @@ pub enum Bound {
     AtLeast(f64),
 }
 
+impl Bound {
+    /// The number alone.
+    pub const fn value(self) -> f64 {
+        match self {
+            Bound::AtMost(value) | Bound::AtLeast(value) => value,
+        }
+    }
+
+    /// Whether a measured value keeps to it. NaN does not.
+    pub const fn is_met_by(self, measured: f64) -> bool {
+        match self {
+            Bound::AtMost(most) => measured <= most,
+            Bound::AtLeast(least) => measured >= least,
+        }
+    }
+}
+
 /// One requirement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Requirement {
-    /// A short key for programs and for `mistakes/`: `sectors`.
+    /// A short key for programs and for `mistakes/`: `load_sectors`.
     pub key: &'static str,
     /// What is measured.
     pub metric: Metric,
@@ -39,4 +65,16 @@ pub struct Requirement {
     pub bound: Bound,
     /// Said when the requirement is not met: what it means and what to look at.
     pub advice: &'static str,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_include_their_value_and_exclude_nan() {
+        assert!(Bound::AtMost(1.0).is_met_by(1.0) && !Bound::AtMost(1.0).is_met_by(1.1));
+        assert!(Bound::AtLeast(1.0).is_met_by(1.0) && !Bound::AtLeast(1.0).is_met_by(0.9));
+        assert!(!Bound::AtMost(1.0).is_met_by(f64::NAN) && !Bound::AtLeast(1.0).is_met_by(f64::NAN));
+    }
 }
