@@ -198,13 +198,17 @@ impl<'a> Parser<'a> {
         let (file, line, column) = self.place()?;
         let mut inlined_at = None;
         while self.eat(",")? {
+            let start = self.position();
             match self.word("`function_name` or `inlined_at`")? {
                 "function_name" => {
                     self.word("the label of a function's name")?;
                     self.offset()?;
                 }
                 "inlined_at" => inlined_at = Some(self.place()?),
-                _ => return Err(self.error("a `.loc` goes on with `function_name` or `inlined_at`")),
+                _ => {
+                    let message = "a `.loc` goes on with `function_name` or `inlined_at`";
+                    return Err(ParseError::new(start, message));
+                }
             }
         }
         Ok(SourceLocation { file, line, column, inlined_at })

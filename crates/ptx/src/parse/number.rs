@@ -49,13 +49,14 @@ fn bits(text: &str, found: usize, wanted: usize, precision: &str) -> Result<u64,
 }
 
 fn integer(text: &str, digits: &str, radix: u32) -> Result<Kind, String> {
-    let bare = digits.strip_suffix(['U', 'u']).unwrap_or(digits);
-    // `0U`: the octal branch has taken the only digit as the prefix.
-    let bare = if bare.is_empty() && radix == 8 { "0" } else { bare };
-    if bare.is_empty() || !bare.chars().all(|digit| digit.is_digit(radix)) {
+    let bare = digits.strip_suffix(['U', 'u']);
+    let (digits, has_suffix) = (bare.unwrap_or(digits), bare.is_some());
+    // `0U`: its only digit was taken for the prefix of an octal number.
+    let digits = if digits.is_empty() && radix == 8 { "0" } else { digits };
+    if digits.is_empty() || !digits.chars().all(|digit| digit.is_digit(radix)) {
         return Err(format!("`{text}` is not a number"));
     }
-    let value = u64::from_str_radix(bare, radix)
+    let value = u64::from_str_radix(digits, radix)
         .map_err(|_| format!("`{text}` is too large: integer constants have 64 bits"))?;
-    Ok(Kind::Integer { value, unsigned: bare.len() != digits.len() || value > i64::MAX as u64 })
+    Ok(Kind::Integer { value, unsigned: has_suffix || i64::try_from(value).is_err() })
 }

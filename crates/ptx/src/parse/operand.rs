@@ -7,7 +7,8 @@ use super::lexer::Kind;
 use crate::{Address, Operand};
 
 impl<'a> Parser<'a> {
-    /// One operand. In a `call`, parentheses enclose a list of arguments; elsewhere they group an expression.
+    /// One operand. Those of a `call` may be lists in parentheses; elsewhere, and inside the lists, parentheses
+    /// group an expression.
     pub(super) fn operand(&mut self, in_call: bool) -> Result<Operand> {
         let token = *self.peek();
         match token.kind {
@@ -16,11 +17,11 @@ impl<'a> Parser<'a> {
                 "[" => self.address(),
                 "{" => {
                     self.bump()?;
-                    Ok(Operand::Vector(self.operands_until("}", in_call)?))
+                    Ok(Operand::Vector(self.operands_until("}")?))
                 }
                 "(" if in_call => {
                     self.bump()?;
-                    Ok(Operand::List(self.operands_until(")", in_call)?))
+                    Ok(Operand::List(self.operands_until(")")?))
                 }
                 "!" => self.negation(),
                 _ => self.constant(),
@@ -31,13 +32,13 @@ impl<'a> Parser<'a> {
     }
 
     /// `a, b` and the closing mark, which may also come at once.
-    fn operands_until(&mut self, close: &str, in_call: bool) -> Result<Vec<Operand>> {
+    fn operands_until(&mut self, close: &str) -> Result<Vec<Operand>> {
         let mut operands = Vec::new();
         if self.eat(close)? {
             return Ok(operands);
         }
         loop {
-            operands.push(self.nested(|parser| parser.operand(in_call))?);
+            operands.push(self.nested(|parser| parser.operand(false))?);
             if !self.eat(",")? {
                 break;
             }
@@ -112,7 +113,7 @@ impl<'a> Parser<'a> {
             None => Operand::Integer(offset.into()),
         };
         let mut parts = vec![first];
-        parts.append(&mut self.operands_until("]", false)?);
+        parts.append(&mut self.operands_until("]")?);
         Ok(Operand::Bracketed(parts))
     }
 }
