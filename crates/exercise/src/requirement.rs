@@ -67,6 +67,27 @@ pub struct Requirement {
     pub advice: &'static str,
 }
 
+impl Requirement {
+    /// Global loads use the sectors they fetch. 1.1 leaves room for nothing but the odd unaligned start: every kernel whose
+    /// warps read runs of at least 8 floats is at 1.0, broadcasts are below, a stride of a row is at 8.0.
+    pub const COALESCED_LOADS: Requirement = Requirement {
+        key: "load_sectors",
+        metric: Metric::LoadSectorOverhead,
+        bound: Bound::AtMost(1.1),
+        advice: "Memory is read in sectors of 32 bytes, and most of what your warps fetch is not used. Let neighbouring \
+            threads (in x) read neighbouring elements.",
+    };
+
+    /// The same for global stores.
+    pub const COALESCED_STORES: Requirement = Requirement {
+        key: "store_sectors",
+        metric: Metric::StoreSectorOverhead,
+        bound: Bound::AtMost(1.1),
+        advice: "Memory is written in sectors of 32 bytes, and your warps scatter their stores over many of them. Let \
+            neighbouring threads (in x) store neighbouring elements.",
+    };
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

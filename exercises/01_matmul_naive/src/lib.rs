@@ -1,7 +1,7 @@
 //! Exercise 01: two-dimensional indexing, and neighbouring threads on neighbouring columns.
 
 use exercise::problem::Matmul;
-use exercise::{Baseline, Bound, Case, Exercise, Goal, Metric, Requirement, Speed};
+use exercise::{Baseline, Case, Exercise, Goal, Requirement, Speed};
 use indoc::indoc;
 
 /// The file that the learner starts from.
@@ -34,22 +34,7 @@ exercise::exercise! {
             Case::new([96, 64, 80]),
         ],
         counted: Case::new([64, 64, 64]),
-        requirements: &[
-            Requirement {
-                key: "load_sectors",
-                metric: Metric::LoadSectorOverhead,
-                bound: Bound::AtMost(1.1),
-                advice: "Memory is read in sectors of 32 bytes, and most of what your warps fetch is not used. Neighbouring \
-                    threads (in x) must read neighbouring elements: let threadIdx.x choose the column.",
-            },
-            Requirement {
-                key: "store_sectors",
-                metric: Metric::StoreSectorOverhead,
-                bound: Bound::AtMost(1.1),
-                advice: "Memory is written in sectors of 32 bytes, and your warps scatter their stores over many of them. \
-                    Neighbouring threads (in x) must store neighbouring elements: let threadIdx.x choose the column.",
-            },
-        ],
+        requirements: &[Requirement::COALESCED_LOADS, Requirement::COALESCED_STORES],
         not_judged_here: None,
         speed: Some(Speed {
             size: [2048, 2048, 2048],

@@ -1,7 +1,7 @@
 //! Exercise 05: whole sectors on both sides, by way of shared memory.
 
 use exercise::problem::Transpose;
-use exercise::{Baseline, Bound, Case, Exercise, Goal, Metric, Requirement, Speed};
+use exercise::{Baseline, Case, Exercise, Goal, Requirement, Speed};
 use indoc::indoc;
 
 /// The file that the learner starts from.
@@ -35,19 +35,11 @@ exercise::exercise! {
         ],
         counted: Case::new([256, 384, 1]),
         requirements: &[
+            Requirement::COALESCED_LOADS,
             Requirement {
-                key: "load_sectors",
-                metric: Metric::LoadSectorOverhead,
-                bound: Bound::AtMost(1.1),
-                advice: "Your warps fetch sectors of 32 bytes and use little of each. Neighbouring threads (in x) must read \
-                    neighbouring elements of a row of `in`.",
-            },
-            Requirement {
-                key: "store_sectors",
-                metric: Metric::StoreSectorOverhead,
-                bound: Bound::AtMost(1.1),
                 advice: "Your warps store down a column of `out`, one sector of 32 bytes for every 4 bytes. Collect a tile in \
                     shared memory first; then neighbouring threads can store neighbouring elements of a row of `out`.",
+                ..Requirement::COALESCED_STORES
             },
         ],
         not_judged_here: None,

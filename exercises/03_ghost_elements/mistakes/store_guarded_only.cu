@@ -1,0 +1,22 @@
+// Guards the store, but not the loads.
+// expect: out_of_bounds line 15
+#include "warplings.cuh"
+#define TILE 16
+LAUNCH(TILE, TILE, 1, TILE, TILE, 1);
+
+__global__ void matmul_any_size(const float* A, const float* B, float* C, int M, int N, int K)
+{
+    __shared__ float tile_a[TILE][TILE], tile_b[TILE][TILE];
+    int tx = threadIdx.x, ty = threadIdx.y;
+    int col = blockIdx.x * TILE + tx;
+    int row = blockIdx.y * TILE + ty;
+    float sum = 0.0f;
+    for (int k0 = 0; k0 < K; k0 += TILE) {
+        tile_a[ty][tx] = A[row * K + k0 + tx];
+        tile_b[ty][tx] = B[(k0 + ty) * N + col];
+        __syncthreads();
+        for (int k = 0; k < TILE; ++k) sum += tile_a[ty][k] * tile_b[k][tx];
+        __syncthreads();
+    }
+    if (row < M && col < N) C[row * N + col] = sum;
+}

@@ -1,0 +1,30 @@
+// Loads the rows of a thread TILE apart and stores them side by side.
+// expect: wrong_values
+#include "warplings.cuh"
+#define TILE 16
+#define BATCH 4
+LAUNCH(TILE, TILE, 1, TILE, TILE * BATCH, 1);
+
+__global__ void matmul_coarse(const float* A, const float* B, float* C, int M, int N, int K)
+{
+    __shared__ float tile_a[TILE * BATCH][TILE], tile_b[TILE][TILE];
+    int tx = threadIdx.x, ty = threadIdx.y;
+    int col = blockIdx.x * TILE + tx;
+    int row0 = blockIdx.y * TILE * BATCH;
+    float sum[BATCH] = {};
+    for (int k0 = 0; k0 < K; k0 += TILE) {
+        for (int i = 0; i < BATCH; ++i) {
+            int row = ty + i * TILE;
+            tile_a[row][tx] = (row0 + row < M && k0 + tx < K) ? A[(row0 + row) * K + k0 + tx] : 0.0f;
+        }
+        tile_b[ty][tx] = (k0 + ty < K && col < N) ? B[(k0 + ty) * N + col] : 0.0f;
+        __syncthreads();
+        for (int k = 0; k < TILE; ++k)
+            for (int i = 0; i < BATCH; ++i) sum[i] += tile_a[ty + i * TILE][k] * tile_b[k][tx];
+        __syncthreads();
+    }
+    for (int i = 0; i < BATCH; ++i) {
+        int row = row0 + ty * BATCH + i;
+        if (row < M && col < N) C[row * N + col] = sum[i];
+    }
+}

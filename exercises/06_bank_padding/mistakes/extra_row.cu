@@ -1,0 +1,22 @@
+// Adds a row instead of a column: rows are still 32 words apart.
+// expect: too_slow bank_conflicts
+#include "warplings.cuh"
+#define TILE 32
+LAUNCH(TILE, 8, 1, TILE, TILE, 1);
+
+__global__ void transpose(const float* in, float* out, int rows, int cols)
+{
+    __shared__ float tile[TILE + 1][TILE];
+    int x = threadIdx.x, y = threadIdx.y;
+    int col = blockIdx.x * TILE + x;
+    int row = blockIdx.y * TILE + y;
+    for (int i = 0; i < TILE; i += 8) {
+        if (row + i < rows && col < cols) tile[y + i][x] = in[(row + i) * cols + col];
+    }
+    __syncthreads();
+    int out_col = blockIdx.y * TILE + x;
+    int out_row = blockIdx.x * TILE + y;
+    for (int i = 0; i < TILE; i += 8) {
+        if (out_row + i < cols && out_col < rows) out[(out_row + i) * rows + out_col] = tile[x][y + i];
+    }
+}
