@@ -27,5 +27,6 @@
 //! }
 //! ```
 
+pub mod device;
 pub mod nvrtc;
 pub mod worker;

@@ -6,6 +6,8 @@
 //! output, and its end.
 
 mod child;
+#[cfg(all(test, unix))]
+pub(crate) mod fake;
 mod frame;
 mod parent;
 mod process;

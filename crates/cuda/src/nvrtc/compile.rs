@@ -112,7 +112,7 @@ pub enum CompileError {
     /// The compiler crashed on this source.
     #[error("the compiler crashed on this source ({how})")]
     Crashed {
-        /// Signal or exit code, in words.
+        /// Signal, exit code or last words.
         how: String,
     },
     /// The architecture is not one that this NVRTC knows.
@@ -247,6 +247,9 @@ const CODE_INVALID_OPTION: i32 = 5;
 /// `NVRTC_ERROR_COMPILATION`.
 const CODE_COMPILATION: i32 = 6;
 
+/// `NVRTC_ERROR_INTERNAL_ERROR`.
+const CODE_INTERNAL_ERROR: i32 = 11;
+
 /// A compilation that NVRTC called failed.
 struct Failure<'a> {
     code: i32,
@@ -276,6 +279,9 @@ impl Failure<'_> {
             return CompileError::UnsupportedArch { arch: request.arch, version: toolchain.version };
         }
         let message = self.log.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("no message");
+        if [CODE_COMPILATION, CODE_INTERNAL_ERROR].contains(&self.code) {
+            return CompileError::Crashed { how: format!("it gave up: {message}") };
+        }
         CompileError::Refused { code: self.code_name, message: message.to_owned() }
     }
 

@@ -68,10 +68,10 @@ pub(super) fn parse(log: &str, context: &Context<'_>) -> Vec<Diagnostic> {
     let mut found: Vec<Diagnostic> = Vec::new();
     let mut block: Vec<&str> = Vec::new();
     let mut finish = |block: &mut Vec<&str>| {
-        if let Some(diagnostic) = Raw::read(block).map(|raw| raw.for_learner(context)) {
-            if !found.contains(&diagnostic) {
-                found.push(diagnostic);
-            }
+        if let Some(diagnostic) = Raw::read(block).map(|raw| raw.for_learner(context))
+            && !found.contains(&diagnostic)
+        {
+            found.push(diagnostic);
         }
         block.clear();
     };

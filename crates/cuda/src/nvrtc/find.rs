@@ -146,7 +146,7 @@ pub(super) fn search(surroundings: &Surroundings) -> Result<Toolchain, NotFound>
     let mut searched = Vec::new();
     if let Some(path) = &surroundings.variable {
         let dir = if path.is_dir() { path.as_path() } else { path.parent().unwrap_or(path) };
-        let file = (!path.is_dir()).then(|| path.as_path());
+        let file = (!path.is_dir()).then_some(path.as_path());
         return look_in(dir, file, Origin::Environment, &mut searched).ok_or_else(|| {
             if searched.is_empty() {
                 searched.push(format!("{}: no NVRTC there", path.display()));

@@ -21,6 +21,7 @@ pub(crate) type Task = fn(&[u8]) -> Result<Vec<u8>, postcard::Error>;
 fn task(name: &OsStr) -> Option<Task> {
     match name.to_str()? {
         crate::nvrtc::TASK => Some(crate::nvrtc::serve),
+        crate::device::TASK => Some(crate::device::serve),
         _ => None,
     }
 }

@@ -1,5 +1,6 @@
 //! The parent's side: start a worker, hand it the request, wait with a limit, and say how it ended.
 
+use std::ffi::OsString;
 use std::io::{self, Read};
 use std::process::{ChildStderr, ExitStatus, Stdio};
 use std::sync::mpsc;
@@ -23,7 +24,7 @@ pub(crate) struct Call<'a> {
     /// How much of what the worker prints on stderr is kept, in bytes; the rest is read and dropped.
     pub(crate) log_bytes: usize,
     /// The only environment variables the worker gets.
-    pub(crate) env: &'a [(&'a str, &'a str)],
+    pub(crate) env: &'a [(String, OsString)],
 }
 
 /// Why a worker gave no answer.
@@ -81,7 +82,7 @@ where
     start
         .args([MARKER, call.task, &std::process::id().to_string()])
         .env_clear()
-        .envs(call.env.iter().copied())
+        .envs(call.env.iter().map(|(name, value)| (name, value)))
         .current_dir(if cfg!(unix) { "/" } else { "." })
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -1,0 +1,58 @@
+//! Workers made of shell scripts, for tests of the parent's side.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use serde::Serialize;
+
+use super::{Command, frame};
+
+/// A script in a folder of its own, which lives as long as this.
+pub(crate) struct Fake {
+    folder: tempfile::TempDir,
+}
+
+impl Fake {
+    pub(crate) fn command(&self) -> Command {
+        Command::new(self.folder.path().join("worker"))
+    }
+}
+
+/// A worker that runs these lines of shell. It reads no request.
+pub(crate) fn script(lines: &str) -> Fake {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("worker");
+    fs::write(&file, format!("#!/bin/sh\n{lines}\n")).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+    Fake { folder }
+}
+
+/// A worker that gives this answer whatever it is asked.
+pub(crate) fn answering(reply: &impl Serialize) -> Fake {
+    let fake = script("/bin/cat >/dev/null; /bin/cat \"${0%/*}/reply\"");
+    let mut bytes = Vec::new();
+    frame::write(&mut bytes, &postcard::to_stdvec(reply).unwrap()).unwrap();
+    fs::write(fake.folder.path().join("reply"), bytes).unwrap();
+    fake
+}
+
+/// Some GPU.
+pub(crate) fn device() -> crate::device::DeviceInfo {
+    crate::device::DeviceInfo {
+        ordinal: 0,
+        name: "Fake".into(),
+        compute_capability: (9, 0),
+        multiprocessors: 132,
+        l2_bytes: 60 << 20,
+        memory_bytes: 139 << 30,
+        clock_khz: 1_980_000,
+        memory_clock_khz: 3_201_000,
+        memory_bus_bits: 6144,
+        shared_bytes_per_block_optin: 227 << 10,
+        shared_bytes_per_multiprocessor: 228 << 10,
+        registers_per_multiprocessor: 65536,
+        threads_per_multiprocessor: 2048,
+        driver_version: (12, 8),
+        pci_bus_id: "0000:00:00.0".into(),
+    }
+}
