@@ -18,6 +18,7 @@ mod divergence;
 mod finding;
 mod initcheck;
 mod memcheck;
+mod racecheck;
 mod synccheck;
 mod traffic;
 
@@ -30,6 +31,7 @@ use crate::report::LineCounters;
 use divergence::Divergence;
 use initcheck::Initcheck;
 use memcheck::Memcheck;
+use racecheck::Racecheck;
 use synccheck::Synccheck;
 use traffic::Traffic;
 
@@ -115,6 +117,7 @@ pub struct Findings {
 pub struct Monitors {
     context: Context,
     memcheck: Memcheck,
+    racecheck: Option<Racecheck>,
     initcheck: Option<Initcheck>,
     synccheck: Option<Synccheck>,
     traffic: Option<Traffic>,
@@ -127,6 +130,7 @@ impl Monitors {
         let instructions = context.instructions.len();
         Monitors {
             memcheck: Memcheck::default(),
+            racecheck: checks.race.then(|| Racecheck::new(&context.present_lanes())),
             initcheck: checks.init.then(|| Initcheck::new(instructions)),
             synccheck: checks.sync.then(|| Synccheck::new(context.present_lanes())),
             traffic: checks.counters.then(|| Traffic::new(instructions)),
@@ -141,6 +145,9 @@ impl Monitors {
     /// the `Monitors` that saw both.
     pub fn merge(&mut self, later: Monitors) {
         self.memcheck.findings.merge(later.memcheck.findings);
+        if let (Some(own), Some(later)) = (&mut self.racecheck, later.racecheck) {
+            own.findings.merge(later.findings);
+        }
         if let (Some(own), Some(later)) = (&mut self.initcheck, later.initcheck) {
             own.findings.merge(later.findings);
         }
@@ -170,6 +177,7 @@ impl Monitors {
         }
         let sets = [
             Some(self.memcheck.findings),
+            self.racecheck.map(|check| check.findings),
             self.initcheck.map(|check| check.findings),
             self.synccheck.map(|check| check.findings),
         ];
@@ -195,13 +203,14 @@ impl Monitors {
 }
 
 impl Observer for Monitors {
-    fn block_start(&mut self, _block: u64) {
+    fn block_start(&mut self, block: u64) {
+        if let Some(racecheck) = &mut self.racecheck {
+            racecheck.block_start(block);
+        }
         if let Some(synccheck) = &mut self.synccheck {
             synccheck.block_start();
         }
     }
-
-    fn block_end(&mut self, _block: u64) {}
 
     #[inline]
     fn issue(&mut self, at: Site, mask: u32) {
@@ -217,6 +226,9 @@ impl Observer for Monitors {
         }
         if let Some(initcheck) = &mut self.initcheck {
             initcheck.access(at.pc, access);
+        }
+        if let Some(racecheck) = &mut self.racecheck {
+            racecheck.access(at, access);
         }
     }
 
@@ -238,15 +250,25 @@ impl Observer for Monitors {
         if let Some(synccheck) = &mut self.synccheck {
             synccheck.barrier_arrive(at, id, mask, alive, aligned);
         }
-    }
-
-    fn barrier_complete(&mut self, _block: u64, id: u32, arrived: &[u32], _waited: &[u32]) {
-        if let Some(synccheck) = &mut self.synccheck {
-            synccheck.barrier_complete(id, arrived);
+        if let Some(racecheck) = &mut self.racecheck {
+            racecheck.barrier_arrive(at, id, mask);
         }
     }
 
-    fn warp_sync(&mut self, _at: Site, _mask: u32) {}
+    fn barrier_complete(&mut self, _block: u64, id: u32, arrived: &[u32], waited: &[u32]) {
+        if let Some(synccheck) = &mut self.synccheck {
+            synccheck.barrier_complete(id, arrived);
+        }
+        if let Some(racecheck) = &mut self.racecheck {
+            racecheck.barrier_complete(id, arrived, waited);
+        }
+    }
+
+    fn warp_sync(&mut self, at: Site, mask: u32) {
+        if let Some(racecheck) = &mut self.racecheck {
+            racecheck.warp_sync(at, mask);
+        }
+    }
 
     fn bad_warp_sync(&mut self, at: Site, mask: u32, problem: BarrierProblem) {
         if let Some(synccheck) = &mut self.synccheck {
@@ -254,7 +276,11 @@ impl Observer for Monitors {
         }
     }
 
-    fn fence(&mut self, _at: Site, _mask: u32, _scope: Scope) {}
+    fn fence(&mut self, at: Site, mask: u32, scope: Scope) {
+        if let Some(racecheck) = &mut self.racecheck {
+            racecheck.fence(at, mask, scope);
+        }
+    }
 
     fn poison(&mut self, at: Site, mask: u32, sink: Sink, origin: Option<u32>) {
         if let Some(initcheck) = &mut self.initcheck {
@@ -265,6 +291,9 @@ impl Observer for Monitors {
     fn exit(&mut self, at: Site, mask: u32) {
         if let Some(synccheck) = &mut self.synccheck {
             synccheck.exit(at, mask);
+        }
+        if let Some(racecheck) = &mut self.racecheck {
+            racecheck.exit(at, mask);
         }
     }
 

@@ -1,0 +1,152 @@
+//! Accesses as the shadow of memory remembers them, and conflicts between them.
+
+use super::super::finding::{Facts, Finding, FindingSet, Witness};
+use super::order::Order;
+use crate::fault::{FaultKind, Severity, Space, Touch};
+use crate::observer::Site;
+
+/// Kinds of access that conflict with different others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Class {
+    /// An ordinary read: conflicts with every write.
+    Read,
+    /// An ordinary write: conflicts with everything.
+    Write,
+    /// A volatile or qualified load: conflicts with ordinary writes.
+    SyncRead,
+    /// An atomic, or a volatile or qualified store: conflicts with ordinary reads and writes.
+    SyncWrite,
+}
+
+/// Kinds whose accesses by many threads have to be remembered; of writes only the last one has to be.
+pub(super) const SHARED_CLASSES: [Class; 3] = [Class::Read, Class::SyncRead, Class::SyncWrite];
+
+impl Class {
+    /// Whether two unordered accesses of these kinds are a race.
+    ///
+    /// Volatile accesses of one warp (`volatile_pair`) are: warp-synchronous code of the time before independent
+    /// thread scheduling relied on them. Between warps they are flags.
+    pub(super) fn conflicts(self, other: Class, volatile_pair: bool) -> bool {
+        use Class::{Read, SyncRead, SyncWrite, Write};
+        match (self, other) {
+            (Write, _) | (_, Write) | (Read, SyncWrite) | (SyncWrite, Read) => true,
+            (Read | SyncRead, Read | SyncRead) => false,
+            (SyncRead | SyncWrite, SyncWrite) | (SyncWrite, SyncRead) => volatile_pair,
+        }
+    }
+
+    /// How the access is described.
+    fn touch(self, is_atomic: bool) -> Touch {
+        match self {
+            Class::Read | Class::SyncRead => Touch::Read,
+            Class::SyncWrite if is_atomic => Touch::Atomic,
+            Class::Write | Class::SyncWrite => Touch::Write,
+        }
+    }
+}
+
+/// An instruction, and what kind of synchronising access it made, in 32 bits; [`Code::thread`] leaves room for a
+/// thread as well.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Code(u32);
+
+impl Code {
+    const VOLATILE: u32 = 1 << 31;
+    const ATOMIC: u32 = 1 << 30;
+
+    pub(super) fn new(pc: u32, is_volatile: bool, is_atomic: bool) -> Code {
+        let flag = |set, bit| if set { bit } else { 0 };
+        Code(
+            pc & !(Code::VOLATILE | Code::ATOMIC)
+                | flag(is_volatile, Code::VOLATILE)
+                | flag(is_atomic, Code::ATOMIC),
+        )
+    }
+
+    pub(super) fn pc(self) -> u32 {
+        self.0 & !(Code::VOLATILE | Code::ATOMIC)
+    }
+
+    pub(super) fn is_volatile(self) -> bool {
+        self.0 & Code::VOLATILE != 0
+    }
+
+    pub(super) fn is_atomic(self) -> bool {
+        self.0 & Code::ATOMIC != 0
+    }
+}
+
+/// The access that is being looked at.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Current<'a> {
+    pub(super) at: Site,
+    pub(super) space: Space,
+    pub(super) class: Class,
+    pub(super) code: Code,
+    pub(super) order: &'a Order,
+    /// For stores whose values are known: those of all lanes.
+    pub(super) values: Option<&'a [u64; 32]>,
+}
+
+/// An earlier access that the current one is not ordered after.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Earlier {
+    pub(super) class: Class,
+    pub(super) code: Code,
+    pub(super) thread: u32,
+    pub(super) block: u64,
+}
+
+impl Current<'_> {
+    /// Records a race between lanes of the current access, the first of which is `lane`, and an earlier one.
+    #[cold]
+    pub(super) fn race(
+        &self,
+        findings: &mut FindingSet,
+        lane: u32,
+        earlier: Earlier,
+        address: u64,
+        same_value: bool,
+    ) {
+        let severity = if same_value { Severity::Warning } else { Severity::Error };
+        let (pc, other_pc) = (self.at.pc, earlier.code.pc());
+        findings.report(FaultKind::Race, severity, pc, Some(other_pc), 1, || Finding {
+            kind: FaultKind::Race,
+            severity,
+            party: Witness { pc, thread: 32 * self.at.warp + lane, block: self.at.block },
+            other: Some(Witness { pc: other_pc, thread: earlier.thread, block: earlier.block }),
+            facts: Facts::Race {
+                touch: self.class.touch(self.code.is_atomic()),
+                other: earlier.class.touch(earlier.code.is_atomic()),
+                space: self.space,
+                address,
+                same_value,
+            },
+        });
+    }
+
+    /// Records that several lanes store to one place at once.
+    #[cold]
+    pub(super) fn race_within(&self, findings: &mut FindingSet, lanes: u32, address: u64) {
+        let (first, last) = (lanes.trailing_zeros(), 31 - lanes.leading_zeros());
+        let same_value = self.values.is_some_and(|values| {
+            crate::pattern::lanes(lanes).all(|lane| values[lane as usize] == values[first as usize])
+        });
+        let earlier = Earlier {
+            class: self.class,
+            code: self.code,
+            thread: 32 * self.at.warp + first,
+            block: self.at.block,
+        };
+        self.race(findings, last, earlier, address, same_value);
+    }
+
+    /// The part of a lane's stored value that goes to its cell number `index` of `1 << shift` bytes.
+    pub(super) fn cell_value(&self, lane: u32, index: usize, shift: u32) -> Option<u32> {
+        let bits = 8 << shift;
+        self.values.map(|values| {
+            let value = values[lane as usize].checked_shr(bits * index as u32).unwrap_or(0) as u32;
+            if bits < 32 { value & ((1 << bits) - 1) } else { value }
+        })
+    }
+}

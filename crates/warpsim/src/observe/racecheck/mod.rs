@@ -1,0 +1,148 @@
+//! Finds races: two accesses to a byte, one of them a write, by different threads, that nothing orders.
+//!
+//! # The algorithm
+//!
+//! Happens-before with vector clocks, in FastTrack's form (Flanagan and Freund, *FastTrack: Efficient and Precise
+//! Dynamic Race Detection*, PLDI 2009): of the writes to a place it is enough to remember the last one. As in
+//! BARRACUDA (Eizenberg et al., PLDI 2017) and CURD (Peng et al., PLDI 2018), which did this for CUDA, clocks are
+//! compressed along the hierarchy of threads:
+//!
+//! - A *phase* ends when all threads of a block meet at a barrier; all that happened in earlier phases of a block is
+//!   ordered before all of it now. An access in an earlier phase costs one comparison, and that is nearly all there
+//!   is in kernels which synchronise by `__syncthreads()`.
+//! - Each *warp* has a clock, which grows with its synchronising instructions, and a mark up to which its lanes are
+//!   ordered among themselves: `__syncwarp()` moves it.
+//! - What else a thread knows (named barriers for some warps, `__syncwarp` with some lanes, flags and counters) is a
+//!   vector clock of its own ([`knowledge`]), forgotten at the end of the phase.
+//! - A *release* (a fence followed by an atomic or volatile access, or one with `.release`) leaves what its thread
+//!   knows at the location; who reads it there learns that. Blocks are executed one after another, so what earlier
+//!   blocks released is a list, and to know of it takes two numbers ([`release`]).
+//!
+//! Lanes of a warp are not ordered by running in lock step, except that one instruction reads before it writes.
+//! Shuffles and votes order nothing. The shadow of shared memory ([`shared`]) is exact; that of global memory
+//! ([`global`]) keeps witnesses. Both are by word, and by smaller cells where narrower accesses are seen.
+//!
+//! # What is let pass
+//!
+//! - One execution is looked at: a race on a path not taken is not found. Neither is one whose threads happened to
+//!   synchronise through a flag or lock by accident of the schedule.
+//! - An atomic read-modify-write acquires without a fence after it, as NVIDIA's `threadFenceReduction` sample relies on.
+//!   A plain store to a flag does not end the chain of releases there.
+//! - Threads that returned count as having arrived at every later barrier.
+//! - `cp.async` writes are taken to happen when issued; reading them before waiting is not this observer's matter.
+//! - Volatile accesses are taken for flags between warps, and for data within one (warp-synchronous code).
+//! - Clocks have 32 bits, and grow with synchronising instructions: 2^32 of those exceed the default fuel.
+
+mod conflict;
+mod global;
+mod knowledge;
+mod order;
+mod release;
+mod shared;
+
+use super::finding::FindingSet;
+use crate::fault::{Space, Touch};
+use crate::observer::{Access, Order as Qualifier, Scope, Site};
+
+use conflict::{Class, Code, Current};
+use global::GlobalShadow;
+use order::Order;
+use shared::SharedShadow;
+
+/// `race`.
+#[derive(Clone, Debug)]
+pub(super) struct Racecheck {
+    pub(super) findings: FindingSet,
+    order: Order,
+    shared: SharedShadow,
+    global: GlobalShadow,
+}
+
+impl Racecheck {
+    /// For blocks that have these lanes, by warp.
+    pub(super) fn new(present: &[u32]) -> Racecheck {
+        Racecheck {
+            findings: FindingSet::default(),
+            order: Order::new(present),
+            shared: SharedShadow::new(present.len()),
+            global: GlobalShadow::default(),
+        }
+    }
+
+    pub(super) fn block_start(&mut self, block: u64) {
+        self.order.block_start(block);
+    }
+
+    #[inline]
+    pub(super) fn access(&mut self, at: Site, access: &Access<'_>) {
+        if !matches!(access.space, Space::Global | Space::Shared) {
+            return;
+        }
+        let class = match (access.touch, access.order) {
+            (Touch::Read, Qualifier::Weak) => Class::Read,
+            (Touch::Write, Qualifier::Weak) => Class::Write,
+            (Touch::Read, _) => Class::SyncRead,
+            (Touch::Write | Touch::Atomic, _) => Class::SyncWrite,
+        };
+        let synchronizes = matches!(class, Class::SyncRead | Class::SyncWrite);
+        let is_volatile = synchronizes && access.order == Qualifier::Volatile && self.holds_data(at, access);
+        let current = Current {
+            at,
+            space: access.space,
+            class,
+            code: Code::new(at.pc, is_volatile, access.touch == Touch::Atomic),
+            order: &self.order,
+            values: access.values,
+        };
+        let lowest = lowest_address(access);
+        let pattern = access.pattern;
+        // A warp's accesses can only overlap in part where an instruction allows less than natural alignment.
+        let step = if pattern.overlapping { 1 } else { pattern.groups.len() };
+        for groups in pattern.groups.chunks(step) {
+            let findings = &mut self.findings;
+            if access.space == Space::Shared {
+                self.shared.access(&current, lowest, pattern.span, access.bytes, groups, findings);
+            } else {
+                self.global.access(&current, lowest, access.bytes, groups, findings);
+            }
+        }
+        if synchronizes {
+            self.order.synchronize(at.warp, access);
+        }
+    }
+
+    /// Whether a volatile access is of data rather than of a flag: a flag is written after a fence.
+    fn holds_data(&self, at: Site, access: &Access<'_>) -> bool {
+        let first = 32 * at.warp + access.mask.trailing_zeros();
+        access.touch == Touch::Read || !self.order.has_fenced(first)
+    }
+
+    pub(super) fn barrier_arrive(&mut self, at: Site, id: u32, mask: u32) {
+        self.order.barrier_arrive(at.warp, id, mask);
+    }
+
+    pub(super) fn barrier_complete(&mut self, id: u32, arrived: &[u32], waited: &[u32]) {
+        self.order.barrier_complete(id, arrived, waited);
+    }
+
+    pub(super) fn warp_sync(&mut self, at: Site, mask: u32) {
+        self.order.warp_sync(at.warp, mask);
+    }
+
+    pub(super) fn fence(&mut self, at: Site, mask: u32, scope: Scope) {
+        self.order.fence(at.warp, mask, scope);
+    }
+
+    pub(super) fn exit(&mut self, at: Site, mask: u32) {
+        self.order.exit(at.warp, mask);
+    }
+}
+
+/// The lowest address of the active lanes, by the first active lane's offset in the pattern.
+#[inline]
+fn lowest_address(access: &Access<'_>) -> u64 {
+    let first = access.mask.trailing_zeros();
+    let address = access.addresses[first as usize & 31];
+    let group = access.pattern.groups.iter().find(|group| group.1 >> first & 1 == 1);
+    address.wrapping_sub(group.map_or(0, |group| group.0))
+}
