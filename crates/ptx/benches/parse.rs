@@ -23,7 +23,7 @@ fn parse(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("parse");
     group.throughput(Throughput::Bytes(text.len() as u64));
     group.bench_function("1 MB", |bencher| {
-        bencher.iter(|| ptx::parse(black_box(&text)).expect("the samples parse"));
+        bencher.iter_with_large_drop(|| ptx::parse(black_box(&text)).expect("the samples parse"));
     });
     group.finish();
 }

@@ -55,10 +55,6 @@ pub(super) struct Lexer<'a> {
     continuation_bytes: usize,
 }
 
-/// Operators of two characters, all of constant expressions.
-const LONG_SYMBOLS: [&[u8; 2]; 8] = [b"<<", b">>", b"<=", b">=", b"==", b"!=", b"&&", b"||"];
-const SYMBOLS: &[u8] = b";,{}()[]<>:|@!+-*/%&^~=?";
-
 impl<'a> Lexer<'a> {
     /// A lexer at the start of `source`. NVRTC ends its text with NUL bytes: they are not part of it.
     pub(super) fn new(source: &'a str) -> Self {
@@ -87,10 +83,9 @@ impl<'a> Lexer<'a> {
             b'.' if self.begins_dotted() => self.dotted(),
             b'0'..=b'9' | b'.' => self.number(position)?,
             b'"' => self.string(position)?,
-            _ if SYMBOLS.contains(&first) => {
-                let pair = [first, self.byte(1).unwrap_or(0)];
-                self.symbol(if LONG_SYMBOLS.contains(&&pair) { 2 } else { 1 })
-            }
+            b'<' | b'>' | b'=' | b'!' | b'&' | b'|' => self.symbol(self.operator_length(first)),
+            b';' | b',' | b':' | b'@' | b'{' | b'}' | b'(' | b')' | b'[' | b']' => self.symbol(1),
+            b'+' | b'-' | b'*' | b'/' | b'^' | b'~' | b'?' => self.symbol(1),
             _ => {
                 let found = self.source[start..].chars().next().unwrap_or_default();
                 return Err(ParseError::new(position, format!("unexpected character {found:?}")));
@@ -159,6 +154,15 @@ impl<'a> Lexer<'a> {
         Err(ParseError::new(position, "this comment is never closed: expected `*/`"))
     }
 
+    /// 2 for `<<`, `>>`, `&&`, `||` and the comparisons that end in `=`; else 1.
+    fn operator_length(&self, first: u8) -> usize {
+        match (first, self.byte(1)) {
+            (b'<' | b'>' | b'&' | b'|', Some(second)) if second == first => 2,
+            (b'<' | b'>' | b'=' | b'!', Some(b'=')) => 2,
+            _ => 1,
+        }
+    }
+
     fn symbol(&mut self, length: usize) -> (Kind, &'a str) {
         let text = &self.source[self.at..self.at + length];
         self.at += length;
@@ -214,7 +218,17 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// Whether `byte` may stand inside an identifier.
+/// The bytes that may stand inside an identifier.
+const WORD_BYTES: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = (byte as u8).is_ascii_alphanumeric() || matches!(byte as u8, b'_' | b'$');
+        byte += 1;
+    }
+    table
+};
+
 fn is_word_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$'
+    WORD_BYTES[usize::from(byte)]
 }
