@@ -113,6 +113,9 @@ impl<'a> Parser<'a> {
             None => Operand::Integer(offset.into()),
         };
         let mut parts = vec![first];
+        if self.at("]") {
+            return Err(self.expected("an operand"));
+        }
         parts.append(&mut self.operands_until("]")?);
         Ok(Operand::Bracketed(parts))
     }
