@@ -21,6 +21,9 @@ pub enum Metric {
     DivergentBranchesPerBlock,
     /// Warp-level global load and store requests per element of output.
     GlobalRequestsPerElement,
+    /// Bytes that the lanes ask for per warp-level global request, loads and stores together: 128 with 4 bytes for each of 32
+    /// lanes, 512 with 16.
+    BytesPerGlobalRequest,
     /// Active lanes per warp instruction, 1 to 32: thread instructions / warp instructions.
     ActiveLanes,
     /// Warps that an SM of compute capability 8.0 can hold at once, in percent of its 64, from registers per thread,

@@ -1,0 +1,23 @@
+// Spells the remainder differently: still every other thread adds, then every fourth, ..
+// expect: too_slow active_lanes
+#include "warplings.cuh"
+#define THREADS 256
+LAUNCH(THREADS, 1, 1, 1, 1, 1);
+
+__global__ void row_sums(const float* x, float* sums, int rows, int cols)
+{
+    __shared__ float partial[THREADS];
+    int t = threadIdx.x;
+    const float* row = x + (size_t)blockIdx.x * cols;
+    float sum = 0.0f;
+    for (int i = t; i < cols; i += THREADS) sum += row[i];
+    partial[t] = sum;
+    __syncthreads();
+    for (int stride = 2; stride <= THREADS; stride *= 2) {
+        if ((t & (stride - 1)) == 0) {
+            partial[t] += partial[t + stride / 2];
+        }
+        __syncthreads();
+    }
+    if (t == 0) sums[blockIdx.x] = partial[0];
+}

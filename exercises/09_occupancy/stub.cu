@@ -1,0 +1,49 @@
+// 09  Occupancy: enough warps to wait with.
+//
+// Row sums again. Each block first collects a stretch of its row in shared memory, then adds it up. The result is right,
+// and most of the time nothing happens: a warp that has asked memory for something waits for some 500 cycles, and an SM
+// fills that time with other warps, if it has any. How many it can hold is decided by what a block takes:
+//
+//     an SM (compute capability 8.0) has     this block takes
+//     2,048 threads (64 warps)               64 threads (2 warps)
+//     32 blocks                              1
+//     65,536 registers                       64 x registers per thread
+//     164 KB of shared memory                32 KB, and 1 KB for the system
+//
+// The scarcest one decides. Here it is shared memory: 4 blocks, 8 warps of 64, an occupancy of 12.5 %.
+//
+// More: chapter 09 of the book, or `checker hint 09`.
+#include "warplings.cuh"
+
+#define THREADS 64
+#define STRETCH 8192 // elements of the row in shared memory at a time
+
+// One block per row: x counts the rows.
+LAUNCH(/*block*/ THREADS, 1, 1, /*work per block*/ 1, 1, 1);
+
+__global__ void row_sums(const float* x, float* sums, int rows, int cols)
+{
+    // TODO: change what a block takes so that an SM can hold at least 32 warps (50 %). There is more than one way.
+    __shared__ float stretch[STRETCH];
+    __shared__ float partial[THREADS];
+
+    int t = threadIdx.x;
+    const float* row = x + (size_t)blockIdx.x * cols;
+
+    float sum = 0.0f;
+    for (int start = 0; start < cols; start += STRETCH) {
+        int end = min(start + STRETCH, cols);
+        for (int i = start + t; i < end; i += THREADS) stretch[i - start] = row[i];
+        __syncthreads();
+        for (int i = start + t; i < end; i += THREADS) sum += stretch[i - start];
+        __syncthreads();
+    }
+
+    partial[t] = sum;
+    __syncthreads();
+    for (int distance = THREADS / 2; distance > 0; distance /= 2) {
+        if (t < distance) partial[t] += partial[t + distance];
+        __syncthreads();
+    }
+    if (t == 0) sums[blockIdx.x] = partial[0];
+}
