@@ -19,6 +19,8 @@ pub(crate) struct Signature {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Alu {
     pub(crate) signature: Signature,
+    /// What [`Operands::imm`] has to be, unless an operand of the text goes there.
+    pub(crate) imm: u32,
     pub(crate) portable: AluFn,
     #[cfg(target_arch = "x86_64")]
     pub(crate) avx2: AluFn,
@@ -122,25 +124,49 @@ map!(map2, kinds2, a: A = 0, b: B = 1);
 map!(map3, kinds3, a: A = 0, b: B = 1, c: C = 2);
 map!(map4, kinds4, a: A = 0, b: B = 1, c: C = 2, d: E = 3);
 
-/// Makes an [`Alu`] of a scalar function: `alu!(|a: u32, b: u32| a.wrapping_add(b))`. With `imm =>` in front, the
-/// closure's first argument is the immediate: `alu!(imm => |imm: u32, a: u32| ...)`. Two destinations: return a pair.
+/// Makes an [`Alu`] of a scalar function: `alu!(|a: u32, b: u32| a.wrapping_add(b))`. Two destinations: return a pair.
+///
+/// With `imm =>` in front, the closure's first argument is the immediate: `alu!(imm => |table, a: u32| ...)`. With
+/// `mode =>` it is the [`Mode`](crate::isa::Mode) in the immediate; such functions stand for many rare instructions
+/// and are built once, not for each kind of CPU.
 macro_rules! alu {
-    (|$a:ident: $ta:ty| $body:expr) => { alu!(@make map1 kinds1, |_imm: u32, $a: $ta| $body) };
-    (|$a:ident: $ta:ty, $b:ident: $tb:ty| $body:expr) => { alu!(@make map2 kinds2, |_imm: u32, $a: $ta, $b: $tb| $body) };
+    (|$a:ident: $ta:ty| $body:expr) => { alu!(@fast map1 kinds1, |_imm: u32, $a: $ta| $body) };
+    (|$a:ident: $ta:ty, $b:ident: $tb:ty| $body:expr) => { alu!(@fast map2 kinds2, |_imm: u32, $a: $ta, $b: $tb| $body) };
     (|$a:ident: $ta:ty, $b:ident: $tb:ty, $c:ident: $tc:ty| $body:expr) => {
-        alu!(@make map3 kinds3, |_imm: u32, $a: $ta, $b: $tb, $c: $tc| $body)
+        alu!(@fast map3 kinds3, |_imm: u32, $a: $ta, $b: $tb, $c: $tc| $body)
     };
     (|$a:ident: $ta:ty, $b:ident: $tb:ty, $c:ident: $tc:ty, $d:ident: $td:ty| $body:expr) => {
-        alu!(@make map4 kinds4, |_imm: u32, $a: $ta, $b: $tb, $c: $tc, $d: $td| $body)
+        alu!(@fast map4 kinds4, |_imm: u32, $a: $ta, $b: $tb, $c: $tc, $d: $td| $body)
     };
-    (imm => |$i:ident: u32, $a:ident: $ta:ty| $body:expr) => { alu!(@make map1 kinds1, |$i: u32, $a: $ta| $body) };
-    (imm => |$i:ident: u32, $a:ident: $ta:ty, $b:ident: $tb:ty| $body:expr) => {
-        alu!(@make map2 kinds2, |$i: u32, $a: $ta, $b: $tb| $body)
+    (imm => |$i:ident, $a:ident: $ta:ty| $body:expr) => { alu!(@fast map1 kinds1, |$i: u32, $a: $ta| $body) };
+    (imm => |$i:ident, $a:ident: $ta:ty, $b:ident: $tb:ty, $c:ident: $tc:ty| $body:expr) => {
+        alu!(@fast map3 kinds3, |$i: u32, $a: $ta, $b: $tb, $c: $tc| $body)
     };
-    (imm => |$i:ident: u32, $a:ident: $ta:ty, $b:ident: $tb:ty, $c:ident: $tc:ty| $body:expr) => {
-        alu!(@make map3 kinds3, |$i: u32, $a: $ta, $b: $tb, $c: $tc| $body)
+    (imm => |$i:ident, $a:ident: $ta:ty, $b:ident: $tb:ty, $c:ident: $tc:ty, $d:ident: $td:ty| $body:expr) => {
+        alu!(@fast map4 kinds4, |$i: u32, $a: $ta, $b: $tb, $c: $tc, $d: $td| $body)
     };
-    (@make $map:ident $kinds:ident, $f:expr) => {{
+    (mode => |$m:ident, $a:ident: $ta:ty| $body:expr) => {
+        alu!(@rare map1 kinds1, |imm: u32, $a: $ta| { let $m = $crate::isa::Mode(imm); $body })
+    };
+    (mode => |$m:ident, $a:ident: $ta:ty, $b:ident: $tb:ty| $body:expr) => {
+        alu!(@rare map2 kinds2, |imm: u32, $a: $ta, $b: $tb| { let $m = $crate::isa::Mode(imm); $body })
+    };
+    (mode => |$m:ident, $a:ident: $ta:ty, $b:ident: $tb:ty, $c:ident: $tc:ty| $body:expr) => {
+        alu!(@rare map3 kinds3, |imm: u32, $a: $ta, $b: $tb, $c: $tc| { let $m = $crate::isa::Mode(imm); $body })
+    };
+    (@rare $map:ident $kinds:ident, $f:expr) => {{
+        unsafe fn portable(r: &mut $crate::registers::Registers, o: &$crate::registers::Operands, m: u32) {
+            $crate::alu::$map(r, o, m, $f)
+        }
+        $crate::alu::Alu {
+            signature: $crate::alu::$kinds(&$f),
+            imm: 0,
+            portable,
+            #[cfg(target_arch = "x86_64")]
+            avx2: portable,
+        }
+    }};
+    (@fast $map:ident $kinds:ident, $f:expr) => {{
         unsafe fn portable(r: &mut $crate::registers::Registers, o: &$crate::registers::Operands, m: u32) {
             $crate::alu::$map(r, o, m, $f)
         }
@@ -151,6 +177,7 @@ macro_rules! alu {
         }
         $crate::alu::Alu {
             signature: $crate::alu::$kinds(&$f),
+            imm: 0,
             portable,
             #[cfg(target_arch = "x86_64")]
             avx2,

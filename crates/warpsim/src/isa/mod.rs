@@ -1,23 +1,86 @@
 //! What every register instruction means, listed like a table.
+//!
+//! Each file holds one family as lines of [`Form`]s: a pattern in the manual's spelling and a function of one lane.
+//! [`find`] looks an instruction up. Conventions where PTX has something that is not an ordinary operand:
+//!
+//! - **Carry flag** (`CC.CF`): a predicate. `.cc` forms have it as their second destination; `addc`, `subc` and
+//!   `madc` as their last source. After a subtraction it is the borrow.
+//! - **Two predicates** (`setp ... p|q`): add the modifier [`SECOND_PREDICATE`]. `setp` on two packed values always
+//!   has two destinations.
+//! - **Predicate `c`** of `set` and `setp` with `.and`, `.or`, `.xor`: the third source. Written `!c`, add the
+//!   modifier [`NEGATED_C`].
+//! - **`lop3`**: its table is no source but [`Operands::imm`](crate::registers::Operands), see [`immediate_operand`].
+//!   With a boolean operation it has the destinations `d`, `p` and the sources `a`, `b`, `c`, `q`.
+//! - **Everything else that modifiers say** is in [`Alu::imm`](crate::alu::Alu): copy it to `Operands::imm`.
+//! - **`mov` between a register and a vector** of narrower ones: [`pack`] and [`extract`].
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
 
 use crate::alu::Alu;
 
+mod approx;
+mod bits;
+mod compare;
+mod convert;
+mod double;
+mod float;
+mod form;
+mod half;
 mod integer;
+mod round;
+#[cfg(test)]
+mod tests;
 
-/// One instruction form in PTX spelling: `add.s32`, `setp.lt.and.f32`.
-pub(crate) struct Form {
-    /// Opcode and modifiers, in the order of the PTX manual.
-    pub(crate) name: &'static str,
-    /// What it does.
-    pub(crate) alu: Alu,
-}
+pub(crate) use bits::{extract, pack};
+use form::key;
+pub(crate) use form::{Form, Mode};
 
-/// Finds the meaning of `opcode` with `modifiers` (in any order).
-pub(crate) fn find(opcode: &str, modifiers: &[&str]) -> Option<Alu> {
-    let mut name = opcode.to_owned();
-    for m in modifiers {
-        name.push('.');
-        name.push_str(m);
+/// A modifier that asks for the `setp` form with a second destination, the complement.
+pub(crate) const SECOND_PREDICATE: &str = "|q";
+
+/// A modifier that says that the predicate `c` is to be complemented.
+pub(crate) const NEGATED_C: &str = "!c";
+
+/// All tables. Where two forms stand for the same instruction, the first one counts.
+static TABLES: &[&[&[Form]]] =
+    &[integer::TABLES, bits::TABLES, float::TABLES, half::TABLES, compare::TABLES, convert::TABLES];
+
+static INDEX: LazyLock<HashMap<String, Alu>> = LazyLock::new(|| {
+    let mut index = HashMap::new();
+    for form in forms() {
+        for name in form.names() {
+            let mut parts = name.split('.');
+            let opcode = parts.next().unwrap_or_default();
+            let modifiers: Vec<&str> = parts.collect();
+            let alu = Alu { imm: Mode::of(&modifiers).0, ..form.alu };
+            index.entry(key(opcode, &modifiers)).or_insert(alu);
+        }
     }
-    integer::FORMS.iter().find(|f| f.name == name).map(|f| f.alu)
+    index
+});
+
+/// The meaning of `opcode` with `modifiers` (in any order, but for types: `cvt.f32.s32`), or `None` if it is no
+/// register instruction that the simulator knows.
+pub(crate) fn find(opcode: &str, modifiers: &[&str]) -> Option<Alu> {
+    let negated = modifiers.contains(&NEGATED_C);
+    if negated {
+        let plain: Vec<&str> = modifiers.iter().copied().filter(|&m| m != NEGATED_C).collect();
+        let alu = find(opcode, &plain)?;
+        return Some(Alu { imm: alu.imm | Mode::of(&[NEGATED_C]).0, ..alu });
+    }
+    INDEX.get(&key(opcode, modifiers)).copied()
 }
+
+/// All forms, in the order of the tables.
+pub(crate) fn forms() -> impl Iterator<Item = &'static Form> {
+    TABLES.iter().flat_map(|family| family.iter()).flat_map(|table| table.iter())
+}
+
+/// Which source operand of the text becomes [`Operands::imm`](crate::registers::Operands), if any.
+pub(crate) fn immediate_operand(opcode: &str) -> Option<usize> {
+    (opcode == "lop3").then_some(3)
+}
+
+/// What an atomic operation makes of the old value and its one or two operands.
+pub(crate) type AtomicFn = fn(old: u64, b: u64, c: u64) -> u64;
