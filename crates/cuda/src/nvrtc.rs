@@ -21,7 +21,7 @@ pub use cache::{cache_dir, clean_temporary};
 pub use compile::{CompileError, CompileRequest, Compiled, Limits, compile, compile_with};
 pub use demangle::{base_name, demangle};
 pub use diagnostic::{Diagnostic, Severity};
-pub use fetch::{FetchError, FetchStep, PINNED, find_or_fetch};
+pub use fetch::{FetchError, FetchStep, find_or_fetch};
 pub use find::{NotFound, Origin, Toolchain, find};
 pub use resource::KernelResources;
 pub use sandbox::SandboxLevel;

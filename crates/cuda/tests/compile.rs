@@ -184,3 +184,27 @@ fn the_sandbox_is_shut_where_the_kernel_can() {
         "{level} (landlock: {landlock})"
     );
 }
+
+#[test]
+fn cudas_device_headers_are_there() {
+    if common::toolchain().include_dirs().is_empty() {
+        eprintln!("skipped: this NVRTC came without headers");
+        return;
+    }
+    let half = "#include <cuda_fp16.h>\n#include \"cuda_bf16.h\"\n\
+                __global__ void k(__half2* p, __nv_bfloat16* q) { p[0] = __hfma2(p[1], p[2], p[3]); q[0] = q[1] + q[2]; }\n";
+    let ptx = compile(half).unwrap().ptx;
+    assert!(ptx.contains("fma.rn.f16x2"), "{ptx}");
+
+    let pipeline = "#include <cuda_pipeline.h>\nextern \"C\" __global__ void k(const float* in, float* out) {\n\
+                    \x20 __shared__ float s[32];\n  __pipeline_memcpy_async(&s[threadIdx.x], &in[threadIdx.x], 4);\n\
+                    \x20 __pipeline_commit();\n  __pipeline_wait_prior(0);\n  out[threadIdx.x] = s[threadIdx.x];\n}\n";
+    let ptx = compile(pipeline).unwrap().ptx;
+    assert!(ptx.contains("cp.async"), "{ptx}");
+
+    let groups = "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;\n\
+                  __global__ void k(float* p) {\n  auto warp = cg::tiled_partition<32>(cg::this_thread_block());\n\
+                  \x20 p[threadIdx.x] = warp.shfl_down(p[threadIdx.x], 1);\n}\n";
+    let ptx = compile(groups).unwrap().ptx;
+    assert!(ptx.contains("shfl.sync"), "{ptx}");
+}

@@ -212,12 +212,7 @@ pub fn compile_with(
 }
 
 fn job(toolchain: &Toolchain, request: &CompileRequest<'_>) -> Job {
-    let mut headers: Vec<(String, String)> = Vec::new();
-    for (name, text) in request.headers.iter().chain(header::OWN) {
-        if !headers.iter().any(|(have, _)| have == name) {
-            headers.push(((*name).to_owned(), (*text).to_owned()));
-        }
-    }
+    let headers = header::collect(request.source, request.headers, &toolchain.include_dirs());
     let arch = format!("--gpu-architecture={}", request.arch);
     let mut options: Vec<String> =
         [arch.as_str(), "-lineinfo", "--ptxas-options=-v", "--std=c++17"].map(str::to_owned).into();

@@ -215,7 +215,8 @@ fn source_line(ptx: &str, line: u32) -> Option<u32> {
     })
 }
 
-const HEADERS_NOTE: &str = "a kernel can include only the headers that come with it; no other file is read";
+const HEADERS_NOTE: &str =
+    "a kernel can include CUDA's device headers and those that come with the exercise; no other file is read";
 
 /// Whether the compiler's name for a header is that header's: it may put the current folder, `/`, before it.
 fn same_header(printed: &str, header: &str) -> bool {

@@ -1,101 +1,21 @@
 //! Downloading a pinned NVRTC with the user's own `pip` or `uv`.
 //!
-//! The wheel is on PyPI, published by NVIDIA. A requirements file names version and hash, so the tool refuses
+//! The wheels are on PyPI, published by NVIDIA. A requirements file names versions and hashes, so the tool refuses
 //! anything else; the libraries' own hashes are checked again after unpacking, whichever tool brought them. All of
 //! it happens in a temporary folder beside the final one, which a single rename completes: a second checker, or an
 //! interrupted one, never sees half a compiler.
 
-use std::fs::{self, File};
-use std::io;
+mod package;
+mod unpack;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::{fs, io};
 
-use sha2::{Digest, Sha256};
+pub(super) use package::{PINNED, Package};
 
 use super::cache::{self, TEMPORARY_PREFIX};
 use super::find::{self, NotFound, Toolchain};
-
-/// The wheel that is fetched.
-#[derive(Debug)]
-pub struct Package {
-    /// Name on PyPI.
-    pub name: &'static str,
-    /// Its version.
-    pub version: &'static str,
-    /// SHA-256 of the wheels for x86-64 Linux, aarch64 Linux and Windows.
-    pub wheel_hashes: &'static [&'static str],
-    /// About how much is downloaded here, in megabytes.
-    pub megabytes: u32,
-    /// What is taken from it on this kind of machine: path in the wheel and SHA-256.
-    files: &'static [(&'static str, &'static str)],
-}
-
-/// NVRTC 12.9 Update 1: compiles for compute capability 5.0 to 12.1.
-pub const PINNED: Package = Package {
-    name: "nvidia-cuda-nvrtc-cu12",
-    version: "12.9.86",
-    wheel_hashes: &[
-        "210cf05005a447e29214e9ce50851e83fc5f4358df8b453155d5e1918094dcb4",
-        "096d4de6bda726415dfaf3198d4f5c522b8e70139c97feef5cd2ca6d4cd9cead",
-        "72972ebdcf504d69462d3bcd67e7b81edd25d0fb85a2c46d3ea3517666636349",
-    ],
-    megabytes: if cfg!(windows) {
-        76
-    } else if cfg!(target_arch = "aarch64") {
-        45
-    } else {
-        90
-    },
-    files: FILES,
-};
-
-const LICENSE: (&str, &str) = (
-    "nvidia_cuda_nvrtc_cu12-12.9.86.dist-info/licenses/License.txt",
-    "ad6f5853fba0ca0d159d0f58d49ae49830c2f8c93f7a92648b9ce90adb4c6ccd",
-);
-
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-const FILES: &[(&str, &str)] = &[
-    (
-        "nvidia/cuda_nvrtc/lib/libnvrtc.so.12",
-        "7c67c6b51ea0e0279634cebd676ff7efda1674806444520c84430ad5c35fe625",
-    ),
-    (
-        "nvidia/cuda_nvrtc/lib/libnvrtc-builtins.so.12.9",
-        "6507cf33450cfb22970c2c1e7aa8e7c0a33e39d864720277b05f61a92791e2e8",
-    ),
-    LICENSE,
-];
-#[cfg(all(target_os = "linux", target_arch = "aarch64"))]
-const FILES: &[(&str, &str)] = &[
-    (
-        "nvidia/cuda_nvrtc/lib/libnvrtc.so.12",
-        "3a599a1649813776e6852024ba6c3a2fc291a0eab61745864261aa449f8d2b7d",
-    ),
-    (
-        "nvidia/cuda_nvrtc/lib/libnvrtc-builtins.so.12.9",
-        "fa791107a53e7e38bbcf28cd8223c62bd91445227634537d1e71a4b3cbd6920d",
-    ),
-    LICENSE,
-];
-#[cfg(all(windows, target_arch = "x86_64"))]
-const FILES: &[(&str, &str)] = &[
-    (
-        "nvidia/cuda_nvrtc/bin/nvrtc64_120_0.dll",
-        "0cc63349fedffeec1660b30955e8028b6e4e4c26cf1e41c56dc4569fd5eca82c",
-    ),
-    (
-        "nvidia/cuda_nvrtc/bin/nvrtc-builtins64_129.dll",
-        "c405226b0b394ed8bdc593bb1419b94a989f93248ed2873e8f2e0e27c1688ca1",
-    ),
-    LICENSE,
-];
-/// NVIDIA publishes NVRTC for no other system.
-#[cfg(not(any(
-    all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")),
-    all(windows, target_arch = "x86_64")
-)))]
-const FILES: &[(&str, &str)] = &[];
 
 /// What helps where NVRTC is missing and cannot be fetched.
 pub(super) const HELP: &str = "Either of these provides it; then run the command again:
@@ -107,7 +27,7 @@ pub(super) const HELP: &str = "Either of these provides it; then run the command
 pub enum FetchStep {
     /// NVRTC is nowhere on this machine: a download starts.
     Downloading {
-        /// Package and version.
+        /// Packages and versions.
         package: String,
         /// About how much, in megabytes.
         megabytes: u32,
@@ -212,7 +132,7 @@ fn fetch_into(
     not_found: NotFound,
     progress: &mut dyn FnMut(FetchStep),
 ) -> Result<Toolchain, FetchError> {
-    if package.files.is_empty() {
+    if package.executed.is_empty() {
         return Err(FetchError::NoSuchSystem { os: std::env::consts::OS, arch: std::env::consts::ARCH });
     }
     let folder = find::cached(cache, package);
@@ -226,9 +146,9 @@ fn fetch_into(
     let downloaded = download(package, workspace.path(), &folder, not_found, progress)?;
     progress(FetchStep::Unpacking);
     let complete = workspace.path().join("complete");
-    unpack(package, &downloaded, &complete).map_err(FetchError::Unpack)?;
+    unpack::unpack(package, &downloaded, &complete)?;
     progress(FetchStep::Verifying);
-    verify(package, &complete)?;
+    unpack::verify(package, &complete)?;
     if let Err(error) = fs::rename(&complete, &folder) {
         // Another checker was faster; its copy went through the same checks.
         if !folder.is_dir() {
@@ -307,7 +227,7 @@ fn download(
     }
     for tool in TOOLS {
         progress(FetchStep::Downloading {
-            package: format!("{} {}", package.name, package.version),
+            package: package.title(),
             megabytes: package.megabytes,
             tool: tool.name(),
             into: folder.to_path_buf(),
@@ -328,13 +248,6 @@ fn download(
     Err(FetchError::NoTool(not_found))
 }
 
-impl Package {
-    fn requirements(&self) -> String {
-        let hashes: String = self.wheel_hashes.iter().map(|hash| format!(" --hash=sha256:{hash}")).collect();
-        format!("{}=={}{hashes}\n", self.name, self.version)
-    }
-}
-
 /// The last lines of an error output, indented, without pip's repeated retry warnings.
 fn last_words(stderr: &str) -> String {
     let lines: Vec<_> = stderr
@@ -346,110 +259,21 @@ fn last_words(stderr: &str) -> String {
     tail.iter().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
 }
 
-/// Puts the wanted files side by side into `to`.
-fn unpack(package: &Package, downloaded: &Path, to: &Path) -> Result<(), String> {
-    let text = |error: io::Error| error.to_string();
-    fs::create_dir(to).map_err(text)?;
-    let entries = fs::read_dir(downloaded).map_err(text)?;
-    let wheel =
-        entries.flatten().map(|entry| entry.path()).find(|path| path.extension().is_some_and(|e| e == "whl"));
-    let mut archive = match wheel {
-        Some(path) => {
-            let file = File::open(path).map_err(text)?;
-            Some(zip::ZipArchive::new(file).map_err(|error| error.to_string())?)
-        }
-        None => None,
-    };
-    for (path, _) in package.files {
-        let target = to.join(file_name(path));
-        match &mut archive {
-            Some(archive) => {
-                let mut from = archive.by_name(path).map_err(|error| format!("{path}: {error}"))?;
-                let mut file = File::create(&target).map_err(text)?;
-                io::copy(&mut from, &mut file).map_err(text)?;
-            }
-            None => {
-                fs::copy(downloaded.join(path), &target).map_err(|error| format!("{path}: {error}"))?;
-            }
-        }
-    }
-    Ok(())
-}
-
-fn verify(package: &Package, folder: &Path) -> Result<(), FetchError> {
-    for (path, expected) in package.files {
-        let name = file_name(path);
-        let found =
-            sha256(&folder.join(name)).map_err(|error| FetchError::Unpack(format!("{name}: {error}")))?;
-        if found != *expected {
-            return Err(FetchError::WrongHash { file: name.into(), found });
-        }
-    }
-    Ok(())
-}
-
-fn file_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
-}
-
-fn sha256(path: &Path) -> io::Result<String> {
-    let mut hasher = Sha256::new();
-    io::copy(&mut File::open(path)?, &mut hasher)?;
-    Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// "abc", whose sum is in the standard.
-    const ABC: Package = Package {
-        name: "abc",
-        version: "1",
-        wheel_hashes: &["aa", "bb"],
-        megabytes: 1,
-        files: &[("deep/abc.txt", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")],
-    };
-
     #[test]
-    fn the_requirements_pin_version_and_every_hash() {
-        assert_eq!(ABC.requirements(), "abc==1 --hash=sha256:aa --hash=sha256:bb\n");
-    }
-
-    #[test]
-    fn wheels_and_unpacked_trees_give_the_same_files() {
-        let root = tempfile::tempdir().unwrap();
-        let (tree, wheel) = (root.path().join("tree"), root.path().join("wheel"));
-        fs::create_dir_all(tree.join("deep")).unwrap();
-        fs::write(tree.join("deep/abc.txt"), "abc").unwrap();
-        fs::create_dir(&wheel).unwrap();
-        let mut zip = zip::ZipWriter::new(File::create(wheel.join("abc-1.whl")).unwrap());
-        zip.start_file("deep/abc.txt", zip::write::SimpleFileOptions::default()).unwrap();
-        io::Write::write_all(&mut zip, b"abc").unwrap();
-        zip.finish().unwrap();
-        for from in [tree, wheel] {
-            let to = from.with_extension("out");
-            unpack(&ABC, &from, &to).unwrap();
-            verify(&ABC, &to).unwrap();
+    fn the_requirements_pin_versions_and_every_hash() {
+        let text = PINNED.requirements();
+        assert_eq!(text.lines().count(), 3);
+        for line in text.lines() {
+            assert_eq!(
+                (line.matches("==").count(), line.matches(" --hash=sha256:").count()),
+                (1, 3),
+                "{line}"
+            );
         }
-    }
-
-    #[test]
-    fn a_changed_file_is_refused() {
-        let root = tempfile::tempdir().unwrap();
-        fs::write(root.path().join("abc.txt"), "abd").unwrap();
-        let error = verify(&ABC, root.path()).unwrap_err();
-        assert!(matches!(&error, FetchError::WrongHash { file, .. } if file == "abc.txt"), "{error}");
-    }
-
-    #[test]
-    fn an_empty_or_broken_download_is_an_error() {
-        let root = tempfile::tempdir().unwrap();
-        let from = root.path().join("from");
-        fs::create_dir(&from).unwrap();
-        assert!(unpack(&ABC, &from, &root.path().join("a")).is_err());
-        fs::write(from.join("abc-1.whl"), "no zip").unwrap();
-        assert!(unpack(&ABC, &from, &root.path().join("b")).is_err());
     }
 
     #[test]

@@ -19,6 +19,21 @@ pub struct Toolchain {
     pub origin: Origin,
 }
 
+impl Toolchain {
+    /// Folders of device headers that belong to this NVRTC: a toolkit's, those of the wheels beside it, or those that
+    /// were fetched with it. Empty if it came alone.
+    pub fn include_dirs(&self) -> Vec<PathBuf> {
+        let Some(libraries) = self.library.parent() else { return Vec::new() };
+        // In this order: fetched; toolkit and CUDA 13's wheels, with libcu++ below since CUDA 13; CUDA 12's wheels.
+        ["include", "../include", "../include/cccl", "../../cuda_runtime/include", "../../cuda_cccl/include"]
+            .iter()
+            .filter_map(|sub| fs::canonicalize(libraries.join(sub)).ok())
+            // `../include` of a system's library folder is none of CUDA's.
+            .filter(|dir| ["cuda_fp16.h", "nv/target"].iter().any(|header| dir.join(header).is_file()))
+            .collect()
+    }
+}
+
 /// The places that are searched, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
@@ -121,12 +136,20 @@ impl Surroundings {
             python_dirs: ["VIRTUAL_ENV", "CONDA_PREFIX"]
                 .iter()
                 .filter_map(|name| path(name))
+                .chain(python_on_path())
                 .chain(path("HOME").map(|home| home.join(".local")))
                 .chain(["/usr/local".into(), "/usr".into()])
                 .collect(),
             cache: cache::cache_dir(),
         }
     }
+}
+
+/// The prefix of the `python3` that a shell would start. A virtual environment's is a link, which is not followed.
+fn python_on_path() -> Option<PathBuf> {
+    let dirs = env::var_os("PATH")?;
+    let bin = env::split_paths(&dirs).find(|dir| dir.join("python3").is_file())?;
+    bin.parent().map(Path::to_path_buf)
 }
 
 /// Folders of the loader's cache that hold an NVRTC. Without `ldconfig` there are none.
@@ -201,7 +224,7 @@ pub(super) fn search(surroundings: &Surroundings) -> Result<Toolchain, NotFound>
 
 /// Where a fetched package lies in the cache.
 pub(super) fn cached(cache: &Path, package: &Package) -> PathBuf {
-    cache.join(format!("nvrtc-{}", package.version))
+    cache.join(format!("cuda-{}", package.version))
 }
 
 fn describe(what: &str, places: &[PathBuf], searched: &mut Vec<String>) {
@@ -330,7 +353,7 @@ mod tests {
     fn everywhere(root: &Path) -> Surroundings {
         folder(root, "home/lib64", PAIR_12);
         folder(root, "venv/lib/python3.12/site-packages/nvidia/cuda_nvrtc/lib", PAIR_12);
-        folder(root, &format!("cache/nvrtc-{}", PINNED.version), PAIR_12);
+        folder(root, &format!("cache/cuda-{}", PINNED.version), PAIR_12);
         Surroundings {
             variable: Some(folder(root, "own", PAIR_12)),
             cuda_homes: vec![root.join("home")],
