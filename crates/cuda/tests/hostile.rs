@@ -208,10 +208,9 @@ fn a_program_that_is_no_worker_is_told_from_a_crash() {
 fn a_worker_that_hangs_is_killed() {
     let dir = tempfile::tempdir().unwrap();
     let script = dir.path().join("hang");
-    fs::write(&script, "#!/bin/sh\nexec sleep 600\n").unwrap();
-    let mut permissions = fs::metadata(&script).unwrap().permissions();
-    std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o755);
-    fs::set_permissions(&script, permissions).unwrap();
+    // Another process writes it, so that no child of another test can hold it open.
+    let write = "printf '#!/bin/sh\\nexec /bin/sleep 600\\n' > \"$1\" && chmod 755 \"$1\"";
+    assert!(Command::new("/bin/sh").args(["-c", write, "sh"]).arg(&script).status().unwrap().success());
     let mut request = request("__global__ void k() {}");
     request.limits.wall = Duration::from_millis(300);
     let started = Instant::now();

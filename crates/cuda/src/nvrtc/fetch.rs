@@ -15,7 +15,7 @@ use std::{fs, io};
 pub(super) use package::{PINNED, Package};
 
 use super::cache::{self, TEMPORARY_PREFIX};
-use super::find::{self, NotFound, Toolchain};
+use super::find::{self, NotFound, Origin, Toolchain};
 
 /// What helps where NVRTC is missing and cannot be fetched.
 pub(super) const HELP: &str = "Either of these provides it; then run the command again:
@@ -123,12 +123,13 @@ pub fn find_or_fetch(progress: &mut dyn FnMut(FetchStep)) -> Result<Toolchain, F
         Err(error) => error,
     };
     let Some(cache) = cache::cache_dir() else { return Err(FetchError::NoCache(not_found)) };
-    fetch_into(&cache, &PINNED, not_found, progress)
+    fetch_into(&cache, &PINNED, &TOOLS, not_found, progress)
 }
 
 fn fetch_into(
     cache: &Path,
     package: &Package,
+    tools: &[Tool<'_>],
     not_found: NotFound,
     progress: &mut dyn FnMut(FetchStep),
 ) -> Result<Toolchain, FetchError> {
@@ -143,7 +144,7 @@ fn fetch_into(
         Err(source) => return Err(FetchError::Cache { not_found, folder: cache.to_path_buf(), source }),
     };
     cache::clean_temporary(cache);
-    let downloaded = download(package, workspace.path(), &folder, not_found, progress)?;
+    let downloaded = download(package, tools, workspace.path(), &folder, not_found, progress)?;
     progress(FetchStep::Unpacking);
     let complete = workspace.path().join("complete");
     unpack::unpack(package, &downloaded, &complete)?;
@@ -156,20 +157,20 @@ fn fetch_into(
         }
     }
     progress(FetchStep::Done { folder: folder.clone() });
-    let only_cache = find::Surroundings { cache: Some(cache.to_path_buf()), ..Default::default() };
-    find::search(&only_cache).map_err(|error| FetchError::Unpack(error.to_string()))
+    find::in_folder(&folder, Origin::Cache).map_err(FetchError::Unpack)
 }
 
 /// The commands that can download, in the order in which they are tried.
 #[derive(Debug, Clone, Copy)]
-enum Tool {
-    Pip(&'static str),
+enum Tool<'a> {
+    /// The Python that has pip.
+    Pip(&'a str),
     Uv,
 }
 
-const TOOLS: [Tool; 3] = [Tool::Pip("python3"), Tool::Pip("python"), Tool::Uv];
+const TOOLS: [Tool<'static>; 3] = [Tool::Pip("python3"), Tool::Pip("python"), Tool::Uv];
 
-impl Tool {
+impl Tool<'_> {
     fn name(self) -> String {
         match self {
             Self::Pip(python) => format!("{python} -m pip"),
@@ -214,6 +215,7 @@ impl Tool {
 /// Gives the folder that holds the wheel or, with uv, what was in it.
 fn download(
     package: &Package,
+    tools: &[Tool<'_>],
     workspace: &Path,
     folder: &Path,
     not_found: NotFound,
@@ -225,7 +227,7 @@ fn download(
     if let Err(source) = prepared {
         return Err(FetchError::Cache { not_found, folder: workspace.to_path_buf(), source });
     }
-    for tool in TOOLS {
+    for tool in tools {
         progress(FetchStep::Downloading {
             package: package.title(),
             megabytes: package.megabytes,
@@ -273,6 +275,141 @@ mod tests {
                 (1, 3),
                 "{line}"
             );
+        }
+    }
+
+    /// A package of one library, and a stand-in for Python whose pip "downloads" it.
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    mod with_a_fake_pip {
+        use super::super::*;
+        use crate::nvrtc::fetch::package::Wheel;
+        use crate::worker::fake;
+
+        const LIBRARIES: [&str; 2] = ["libnvrtc.so.12", "libnvrtc-builtins.so.12.9"];
+
+        struct World {
+            root: tempfile::TempDir,
+            package: &'static Package,
+        }
+
+        /// SHA-256 of nothing: both libraries are empty files.
+        const SUM: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+
+        fn world() -> World {
+            let root = tempfile::tempdir().unwrap();
+            for library in LIBRARIES {
+                fs::write(root.path().join(library), "").unwrap();
+            }
+            let wheels = vec![Wheel {
+                name: "fake",
+                version: "1",
+                hashes: &[],
+                taken: &[("libnvrtc.so.12", LIBRARIES[0]), ("libnvrtc-builtins.so.12.9", LIBRARIES[1])],
+            }];
+            let executed = vec![(LIBRARIES[0], SUM), (LIBRARIES[1], SUM)];
+            // Packages are static; a test leaks a few bytes.
+            let package =
+                Package { version: "1", megabytes: 1, wheels: wheels.leak(), executed: executed.leak() };
+            World { root, package: Box::leak(Box::new(package)) }
+        }
+
+        impl World {
+            fn cache(&self) -> PathBuf {
+                self.root.path().join("cache")
+            }
+
+            /// A program that is started as `NAME -m pip ... --dest DIR -r FILE`.
+            fn python(&self, name: &str, lines: &str) -> String {
+                let path = self.root.path().join(name);
+                let find_dest = "while [ \"$1\" != --dest ]; do shift; done; dest=$2; here=${0%/*}";
+                fake::executable(&path, &format!("{find_dest}\n{lines}"));
+                path.to_string_lossy().into_owned()
+            }
+
+            fn fetch(&self, tools: &[&str]) -> (Result<Toolchain, FetchError>, Vec<FetchStep>) {
+                let tools: Vec<_> = tools.iter().map(|path| Tool::Pip(path)).collect();
+                let not_found = NotFound { searched: vec!["everywhere".into()], wrong_variable: false };
+                let mut steps = Vec::new();
+                let mut note = |step| steps.push(step);
+                (fetch_into(&self.cache(), self.package, &tools, not_found, &mut note), steps)
+            }
+
+            /// What is in the cache.
+            fn cached(&self) -> Vec<String> {
+                let entries = fs::read_dir(self.cache()).into_iter().flatten().flatten();
+                entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+            }
+        }
+
+        const DOWNLOADS: &str = "cp $here/lib* $dest";
+
+        #[test]
+        fn what_pip_brings_is_found_in_the_cache() {
+            let world = world();
+            let (result, steps) = world.fetch(&[&world.python("good", DOWNLOADS)]);
+            assert_eq!(result.unwrap().origin, Origin::Cache);
+            assert!(matches!(
+                steps.as_slice(),
+                [
+                    FetchStep::Downloading { .. },
+                    FetchStep::Unpacking,
+                    FetchStep::Verifying,
+                    FetchStep::Done { .. }
+                ]
+            ));
+            assert_eq!(world.cached(), ["cuda-1"], "nothing temporary stays");
+        }
+
+        #[test]
+        fn a_python_without_pip_is_passed_over_and_a_failure_is_not() {
+            let world = world();
+            let without = world.python("without", "echo \"$0: No module named pip\" >&2; exit 1");
+            let (result, steps) =
+                world.fetch(&["/no/such/python", &without, &world.python("good", DOWNLOADS)]);
+            result.unwrap();
+            assert_eq!(steps.iter().filter(|step| matches!(step, FetchStep::ToolMissing { .. })).count(), 2);
+
+            let world = self::world();
+            let offline = world.python("offline", "echo ERROR: no route to host >&2; exit 1");
+            let (result, _) = world.fetch(&[&offline, &world.python("good", DOWNLOADS)]);
+            let text = result.unwrap_err().to_string();
+            for part in ["everywhere", "pip install", "WARPLINGS_NVRTC", "offline?", "no route to host"] {
+                assert!(text.contains(part), "{part}: {text}");
+            }
+            assert!(world.cached().is_empty());
+
+            let (result, _) = world.fetch(&["/no/such/python"]);
+            assert!(matches!(result, Err(FetchError::NoTool(_))));
+        }
+
+        #[test]
+        fn what_is_not_pinned_is_thrown_away() {
+            let world = world();
+            let other = world.python("other", "cp $here/lib* $dest; echo changed > $dest/libnvrtc.so.12");
+            let (result, _) = world.fetch(&[&other]);
+            assert!(matches!(result, Err(FetchError::WrongHash { .. })));
+            assert!(world.cached().is_empty());
+        }
+
+        #[test]
+        fn two_at_once_leave_one_whole_copy() {
+            let world = world();
+            let slow = world.python("slow", "sleep 0.2; cp $here/lib* $dest");
+            std::thread::scope(|scope| {
+                let fetches: Vec<_> = (0..4).map(|_| scope.spawn(|| world.fetch(&[&slow]).0)).collect();
+                for fetch in fetches {
+                    fetch.join().unwrap().unwrap();
+                }
+            });
+            assert_eq!(world.cached(), ["cuda-1"]);
+        }
+
+        #[test]
+        fn a_cache_that_cannot_be_made_is_named() {
+            let world = world();
+            fs::write(world.cache(), "a file").unwrap();
+            let text = world.fetch(&[&world.python("good", DOWNLOADS)]).0.unwrap_err().to_string();
+            assert!(text.contains("WARPLINGS_CACHE") && text.contains("cache"), "{text}");
         }
     }
 

@@ -252,6 +252,17 @@ fn site_packages(prefix: &Path) -> Vec<PathBuf> {
     found
 }
 
+/// The NVRTC of one folder.
+///
+/// # Errors
+///
+/// What is missing.
+pub(super) fn in_folder(dir: &Path, origin: Origin) -> Result<Toolchain, String> {
+    let mut searched = Vec::new();
+    look_in(dir, None, origin, &mut searched)
+        .ok_or_else(|| searched.pop().unwrap_or_else(|| format!("{}: no NVRTC there", dir.display())))
+}
+
 /// The newest pair of libraries in one folder. `wanted` asks for a certain file.
 fn look_in(
     dir: &Path,

@@ -1,7 +1,7 @@
 //! Workers made of shell scripts, for tests of the parent's side.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 use serde::Serialize;
 
@@ -21,10 +21,20 @@ impl Fake {
 /// A worker that runs these lines of shell. It reads no request.
 pub(crate) fn script(lines: &str) -> Fake {
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("worker");
-    fs::write(&file, format!("#!/bin/sh\n{lines}\n")).unwrap();
-    fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+    executable(&folder.path().join("worker"), lines);
     Fake { folder }
+}
+
+/// Makes a shell script. Another process writes it: a file that this one has open for writing is "busy" for as long
+/// as a child that some other test has just forked holds a copy of the descriptor.
+pub(crate) fn executable(file: &Path, lines: &str) {
+    let text = format!("#!/bin/sh\n{lines}\n");
+    let made = std::process::Command::new("/bin/sh")
+        .args(["-c", "printf %s \"$2\" > \"$1\" && chmod 755 \"$1\"", "sh"])
+        .arg(file)
+        .arg(text)
+        .status();
+    assert!(made.unwrap().success());
 }
 
 /// A worker that gives this answer whatever it is asked.
