@@ -93,7 +93,7 @@ impl<T: Lane, U: Lane> Output for (T, U) {
 }
 
 macro_rules! map {
-    ($name:ident, $kinds:ident, $($arg:ident : $ty:ident = $slot:literal),+) => {
+    ($name:ident, $rare:ident, $kinds:ident, $($arg:ident : $ty:ident = $slot:literal),+) => {
         /// Applies `f` to every lane.
         #[inline(always)]
         pub(crate) fn $name<$($ty: Lane,)+ D: Output>(
@@ -110,6 +110,22 @@ macro_rules! map {
             D::write(registers, operands, &out, mask);
         }
 
+        /// The same in little code rather than little time: nothing but `f` itself is inlined or unrolled.
+        #[inline(always)]
+        pub(crate) fn $rare<$($ty: Lane,)+ D: Output>(
+            registers: &mut Registers,
+            operands: &Operands,
+            mask: u32,
+            f: impl Fn(u32, $($ty),+) -> D,
+        ) {
+            $(let $arg = read_all::<$ty>(registers, operands.src[$slot]);)+
+            let mut out = D::Buffer::default();
+            for lane in 0..std::hint::black_box(32).min(32) {
+                D::put(&mut out, lane, f(operands.imm, $($arg[lane]),+));
+            }
+            write_all::<D>(registers, operands, &out, mask);
+        }
+
         /// The signature of such a function.
         #[allow(unused_assignments)]
         pub(crate) const fn $kinds<$($ty: Lane,)+ D: Output>(_: &impl Fn(u32, $($ty),+) -> D) -> Signature {
@@ -119,10 +135,20 @@ macro_rules! map {
         }
     };
 }
-map!(map1, kinds1, a: A = 0);
-map!(map2, kinds2, a: A = 0, b: B = 1);
-map!(map3, kinds3, a: A = 0, b: B = 1, c: C = 2);
-map!(map4, kinds4, a: A = 0, b: B = 1, c: C = 2, d: E = 3);
+map!(map1, rare1, kinds1, a: A = 0);
+map!(map2, rare2, kinds2, a: A = 0, b: B = 1);
+map!(map3, rare3, kinds3, a: A = 0, b: B = 1, c: C = 2);
+map!(map4, rare4, kinds4, a: A = 0, b: B = 1, c: C = 2, d: E = 3);
+
+#[inline(never)]
+fn read_all<T: Lane>(registers: &Registers, index: u16) -> Lanes<T> {
+    T::read(registers, index)
+}
+
+#[inline(never)]
+fn write_all<D: Output>(registers: &mut Registers, operands: &Operands, buffer: &D::Buffer, mask: u32) {
+    D::write(registers, operands, buffer, mask);
+}
 
 /// Makes an [`Alu`] of a scalar function: `alu!(|a: u32, b: u32| a.wrapping_add(b))`. Two destinations: return a pair.
 ///
@@ -146,13 +172,13 @@ macro_rules! alu {
         alu!(@fast map4 kinds4, |$i: u32, $a: $ta, $b: $tb, $c: $tc, $d: $td| $body)
     };
     (mode => |$m:ident, $a:ident: $ta:ty| $body:expr) => {
-        alu!(@rare map1 kinds1, |imm: u32, $a: $ta| { let $m = $crate::isa::Mode(imm); $body })
+        alu!(@rare rare1 kinds1, |imm: u32, $a: $ta| { let $m = $crate::isa::Mode(imm); $body })
     };
     (mode => |$m:ident, $a:ident: $ta:ty, $b:ident: $tb:ty| $body:expr) => {
-        alu!(@rare map2 kinds2, |imm: u32, $a: $ta, $b: $tb| { let $m = $crate::isa::Mode(imm); $body })
+        alu!(@rare rare2 kinds2, |imm: u32, $a: $ta, $b: $tb| { let $m = $crate::isa::Mode(imm); $body })
     };
     (mode => |$m:ident, $a:ident: $ta:ty, $b:ident: $tb:ty, $c:ident: $tc:ty| $body:expr) => {
-        alu!(@rare map3 kinds3, |imm: u32, $a: $ta, $b: $tb, $c: $tc| { let $m = $crate::isa::Mode(imm); $body })
+        alu!(@rare rare3 kinds3, |imm: u32, $a: $ta, $b: $tb, $c: $tc| { let $m = $crate::isa::Mode(imm); $body })
     };
     (@rare $map:ident $kinds:ident, $f:expr) => {{
         unsafe fn portable(r: &mut $crate::registers::Registers, o: &$crate::registers::Operands, m: u32) {

@@ -138,6 +138,11 @@ fn finish(format: Format, mode: Mode, x: f64) -> u16 {
     flush(format, mode, round_to(format, x, Rounding::Nearest))
 }
 
+/// `a + b`, as atomic operations add.
+pub(super) fn sum(format: Format, a: u16, b: u16) -> u16 {
+    add(format, Mode::default(), a, b)
+}
+
 fn add(format: Format, mode: Mode, a: u16, b: u16) -> u16 {
     finish(format, mode, round::add(input(format, mode, a), input(format, mode, b), Rounding::Nearest))
 }

@@ -12,6 +12,8 @@
 //! - **`lop3`**: its table is no source but [`Operands::imm`](crate::registers::Operands), see [`immediate_operand`].
 //!   With a boolean operation it has the destinations `d`, `p` and the sources `a`, `b`, `c`, `q`.
 //! - **Everything else that modifiers say** is in [`Alu::imm`](crate::alu::Alu): copy it to `Operands::imm`.
+//! - **Narrow results of `cvt`** are extended to 32 bits, so that they are right in wider destinations too.
+//! - **`mma.sync`** works on whole fragments: [`Mma`]. **`atom`, `red`, `redux`** combine two values: [`atomic()`].
 //! - **`mov` between a register and a vector** of narrower ones: [`pack`] and [`extract`].
 
 use std::collections::HashMap;
@@ -20,6 +22,7 @@ use std::sync::LazyLock;
 use crate::alu::Alu;
 
 mod approx;
+mod atomic;
 mod bits;
 mod compare;
 mod convert;
@@ -28,13 +31,16 @@ mod float;
 mod form;
 mod half;
 mod integer;
+mod matrix;
 mod round;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use atomic::{AtomicFn, atomic};
 pub(crate) use bits::{extract, pack};
 use form::key;
 pub(crate) use form::{Form, Mode};
+pub(crate) use matrix::{Fragment, Mma};
 
 /// A modifier that asks for the `setp` form with a second destination, the complement.
 pub(crate) const SECOND_PREDICATE: &str = "|q";
@@ -81,6 +87,3 @@ pub(crate) fn forms() -> impl Iterator<Item = &'static Form> {
 pub(crate) fn immediate_operand(opcode: &str) -> Option<usize> {
     (opcode == "lop3").then_some(3)
 }
-
-/// What an atomic operation makes of the old value and its one or two operands.
-pub(crate) type AtomicFn = fn(old: u64, b: u64, c: u64) -> u64;
