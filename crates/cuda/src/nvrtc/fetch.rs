@@ -14,6 +14,7 @@ use std::{fs, io};
 
 pub(super) use package::{PINNED, Package};
 
+use super::Arch;
 use super::cache::{self, TEMPORARY_PREFIX};
 use super::find::{self, NotFound, Origin, Toolchain};
 
@@ -117,7 +118,16 @@ pub enum FetchError {
 ///
 /// [`FetchError`], whose text says what was searched, what failed and what would help.
 pub fn find_or_fetch(progress: &mut dyn FnMut(FetchStep)) -> Result<Toolchain, FetchError> {
-    let not_found = match find::find() {
+    find_or_fetch_for(Arch::SM_80, progress)
+}
+
+/// As [`find_or_fetch`], for an NVRTC that can compile for `arch`.
+///
+/// # Errors
+///
+/// As [`find_or_fetch`].
+pub fn find_or_fetch_for(arch: Arch, progress: &mut dyn FnMut(FetchStep)) -> Result<Toolchain, FetchError> {
+    let not_found = match find::find_for(arch) {
         Ok(found) => return Ok(found),
         Err(error) if error.wrong_variable => return Err(FetchError::WrongVariable(error)),
         Err(error) => error,

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::{env, fmt, fs, io};
 
-use super::cache;
 use super::fetch::{PINNED, Package};
+use super::{Arch, cache};
 
 /// An NVRTC that can be called: the library and the builtins library that belongs to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,7 +99,16 @@ impl std::error::Error for NotFound {}
 ///
 /// [`NotFound`] says what was searched and what would help.
 pub fn find() -> Result<Toolchain, NotFound> {
-    search(&Surroundings::of_this_process())
+    find_for(Arch::SM_80)
+}
+
+/// As [`find`], passing over an NVRTC that cannot compile for `arch`: version 13 has left old GPUs behind.
+///
+/// # Errors
+///
+/// As [`find`].
+pub fn find_for(arch: Arch) -> Result<Toolchain, NotFound> {
+    search(&Surroundings::of_this_process(), arch)
 }
 
 /// What the search depends on, gathered in one place so that tests can make their own.
@@ -165,8 +174,17 @@ fn loader_cache() -> Vec<PathBuf> {
         .collect()
 }
 
-pub(super) fn search(surroundings: &Surroundings) -> Result<Toolchain, NotFound> {
+pub(super) fn search(surroundings: &Surroundings, arch: Arch) -> Result<Toolchain, NotFound> {
     let mut searched = Vec::new();
+    let look_in = |dir: &Path, wanted: Option<&Path>, origin: Origin, searched: &mut Vec<String>| {
+        let found = look_in(dir, wanted, origin, searched)?;
+        if !arch.is_supported_by(found.version) {
+            let (major, minor) = found.version;
+            searched.push(format!("{}: version {major}.{minor} has no {arch}", found.library.display()));
+            return None;
+        }
+        Some(found)
+    };
     if let Some(path) = &surroundings.variable {
         let dir = if path.is_dir() { path.as_path() } else { path.parent().unwrap_or(path) };
         let file = (!path.is_dir()).then_some(path.as_path());
@@ -378,7 +396,7 @@ mod tests {
     fn places_are_searched_in_order() {
         let root = tempfile::tempdir().unwrap();
         let mut around = everywhere(root.path());
-        let origin = |around: &Surroundings| search(around).map(|found| found.origin);
+        let origin = |around: &Surroundings| search(around, Arch::SM_80).map(|found| found.origin);
         assert_eq!(origin(&around), Ok(Origin::Environment));
         around.variable = None;
         assert_eq!(origin(&around), Ok(Origin::CudaHome));
@@ -389,7 +407,7 @@ mod tests {
         around.python_dirs.clear();
         assert_eq!(origin(&around), Ok(Origin::Cache));
         around.cache = Some(root.path().join("empty"));
-        let text = search(&around).unwrap_err().to_string();
+        let text = search(&around, Arch::SM_80).unwrap_err().to_string();
         assert!(text.contains("not on this machine") && text.contains("pip install"), "{text}");
     }
 
@@ -398,7 +416,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let mut around = everywhere(root.path());
         around.variable = Some(root.path().join("nowhere"));
-        let error = search(&around).unwrap_err();
+        let error = search(&around, Arch::SM_80).unwrap_err();
         assert!(error.wrong_variable);
         assert!(error.to_string().contains("nowhere"), "{error}");
     }
@@ -410,10 +428,22 @@ mod tests {
             ["libnvrtc.so.12", "libnvrtc-builtins.so.12.9", "libnvrtc.so.13", "libnvrtc-builtins.so.13.0"];
         let dir = folder(root.path(), "both", &files);
         let with = |file: &str| Surroundings { variable: Some(dir.join(file)), ..Surroundings::default() };
-        assert_eq!(search(&with("libnvrtc.so.12")).unwrap().version, (12, 9));
-        assert_eq!(search(&with("libnvrtc.so.13")).unwrap().version, (13, 0));
-        assert_eq!(search(&with("")).unwrap().version, (13, 0), "a folder gives its newest");
-        assert!(search(&with("libnvrtc.so.11")).is_err());
+        assert_eq!(search(&with("libnvrtc.so.12"), Arch::SM_80).unwrap().version, (12, 9));
+        assert_eq!(search(&with("libnvrtc.so.13"), Arch::SM_80).unwrap().version, (13, 0));
+        assert_eq!(search(&with(""), Arch::SM_80).unwrap().version, (13, 0), "a folder gives its newest");
+        assert!(search(&with("libnvrtc.so.11"), Arch::SM_80).is_err());
+    }
+
+    #[test]
+    fn a_version_that_has_left_the_gpu_behind_is_passed_over() {
+        let root = tempfile::tempdir().unwrap();
+        let new = folder(root.path(), "new", &["libnvrtc.so.13", "libnvrtc-builtins.so.13.0"]);
+        let good = folder(root.path(), "good", PAIR_12);
+        let around = Surroundings { loader_dirs: vec![new, good], ..Default::default() };
+        assert_eq!(search(&around, Arch::new(7, 5)).unwrap().version, (13, 0));
+        assert_eq!(search(&around, Arch::new(7, 0)).unwrap().version, (12, 9));
+        let text = search(&around, Arch::new(3, 5)).unwrap_err().to_string();
+        assert!(text.contains("13.0 has no sm_35") && text.contains("12.9 has no sm_35"), "{text}");
     }
 
     #[test]
@@ -424,9 +454,9 @@ mod tests {
         let good = folder(root.path(), "good", PAIR_12);
         let around =
             Surroundings { loader_dirs: vec![half.clone(), old.clone(), good.clone()], ..Default::default() };
-        assert_eq!(search(&around).unwrap().library, good.join("libnvrtc.so.12"));
+        assert_eq!(search(&around, Arch::SM_80).unwrap().library, good.join("libnvrtc.so.12"));
         let around = Surroundings { loader_dirs: vec![half, old], ..Default::default() };
-        let text = search(&around).unwrap_err().to_string();
+        let text = search(&around, Arch::SM_80).unwrap_err().to_string();
         assert!(text.contains("companion") && text.contains("11.8 is older"), "{text}");
     }
 
@@ -450,6 +480,6 @@ mod tests {
         let dir = folder(root.path(), "bare", &files);
         std::os::unix::fs::symlink("libnvrtc.so.12", dir.join("libnvrtc.so")).unwrap();
         let around = Surroundings { variable: Some(dir.join("libnvrtc.so")), ..Default::default() };
-        assert_eq!(search(&around).unwrap().version, (12, 9));
+        assert_eq!(search(&around, Arch::SM_80).unwrap().version, (12, 9));
     }
 }

@@ -1,6 +1,7 @@
 //! What the tests that need a real NVRTC share.
 
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use cuda::nvrtc::{self, Arch, CompileError, CompileRequest, Compiled, Limits, Toolchain};
 use cuda::worker::Command;
@@ -27,7 +28,8 @@ pub(crate) fn request(source: &str) -> CompileRequest<'_> {
         arch: Arch::SM_80,
         headers: &[],
         options: &[],
-        limits: Limits::default(),
+        // A machine that builds and tests at the same time is slow.
+        limits: Limits { wall: Duration::from_secs(120), ..Limits::default() },
     }
 }
 
