@@ -1,0 +1,116 @@
+//! Calling the checker as a reader would.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// The repository.
+pub(crate) const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+/// The built checker, and an empty workspace to run it in, so that nobody's `kernel.cu` is touched.
+pub(crate) struct Checker {
+    program: PathBuf,
+    workspace: TempDir,
+}
+
+impl Checker {
+    /// The checker in `program`, or a freshly built one.
+    pub(crate) fn new(program: Option<PathBuf>) -> Result<Checker> {
+        let program = match program {
+            Some(program) => program,
+            None => build()?,
+        };
+        let workspace = TempDir::new()?;
+        for folder in ["exercises", "kernels"] {
+            std::fs::create_dir(workspace.path().join(folder))?;
+        }
+        std::fs::write(workspace.path().join("Cargo.toml"), "[workspace]\n")?;
+        Ok(Checker { program, workspace })
+    }
+
+    /// Runs one kernel of `book/code/kernels/` with `arguments`, and gives the counters.
+    pub(crate) fn run(&self, file: &str, arguments: &[&str]) -> Result<Counters> {
+        let path = Path::new(ROOT).join("book/code/kernels").join(file);
+        let path = path.to_str().context("the repository's path is not UTF-8")?;
+        let output = self.output(&[&["run", path, "--json"], arguments].concat())?;
+        let json: Value = serde_json::from_slice(&output.stdout)
+            .with_context(|| String::from_utf8_lossy(&output.stderr).into_owned())?;
+        if json["verdict"] != "clean" {
+            bail!("{file} is not clean: {json:#}");
+        }
+        Ok(Counters(json["counters"].clone()))
+    }
+
+    /// Judges `source` as exercise `number`, and gives the JSON.
+    pub(crate) fn judge(&self, number: &str, source: &Path) -> Result<Value> {
+        self.put(number, source)?;
+        let output = self.output(&[number, "--engine", "sim", "--json"])?;
+        serde_json::from_slice(&output.stdout)
+            .with_context(|| String::from_utf8_lossy(&output.stderr).into_owned())
+    }
+
+    /// Judges `source` as exercise `number`, and gives what a person reads.
+    pub(crate) fn judge_for_people(&self, number: &str, source: &Path) -> Result<String> {
+        self.put(number, source)?;
+        let output = self.output(&[number, "--engine", "sim"])?;
+        Ok(String::from_utf8(output.stdout)? + &String::from_utf8(output.stderr)?)
+    }
+
+    fn put(&self, number: &str, source: &Path) -> Result<()> {
+        let folder = folder_of(&Path::new(ROOT).join("exercises"), number)?;
+        let folder = self.workspace.path().join("exercises").join(folder);
+        std::fs::create_dir_all(&folder)?;
+        std::fs::copy(source, folder.join("kernel.cu"))
+            .with_context(|| format!("{} cannot be copied", source.display()))?;
+        Ok(())
+    }
+
+    fn output(&self, arguments: &[&str]) -> Result<Output> {
+        Command::new(&self.program)
+            .args(arguments)
+            .current_dir(&self.workspace)
+            .env("NO_COLOR", "1")
+            .output()
+            .context("the checker does not start")
+    }
+}
+
+/// Builds the checker with the cargo that runs this program, and gives its path.
+fn build() -> Result<PathBuf> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .args(["build", "--quiet", "--package", "checker", "--message-format", "json-render-diagnostics"])
+        .current_dir(ROOT)
+        .output()
+        .context("cargo does not start")?;
+    if !output.status.success() {
+        bail!("the checker does not build:\n{}", String::from_utf8_lossy(&output.stderr));
+    }
+    String::from_utf8(output.stdout)?
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .find_map(|message| {
+            let is_checker = message["target"]["name"] == "checker";
+            message["executable"].as_str().filter(|_| is_checker).map(PathBuf::from)
+        })
+        .context("cargo does not say where it put the checker")
+}
+
+/// The folder in `parent` whose name begins with the exercise's number.
+pub(crate) fn folder_of(parent: &Path, number: &str) -> Result<String> {
+    let mut names = std::fs::read_dir(parent)?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    names.find(|name| name.starts_with(number)).with_context(|| format!("there is no exercise {number}"))
+}
+
+/// The counters of one run, by name.
+pub(crate) struct Counters(Value);
+
+impl Counters {
+    /// One of them.
+    pub(crate) fn get(&self, name: &str) -> Result<u64> {
+        self.0[name].as_u64().with_context(|| format!("there is no counter {name}"))
+    }
+}

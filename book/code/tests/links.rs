@@ -1,0 +1,78 @@
+//! Every file that the book refers to exists: links, pictures and includes. (mdbook itself checks no links.)
+
+use std::path::{Path, PathBuf};
+
+#[test]
+fn references_lead_somewhere() {
+    let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../src");
+    let mut broken = Vec::new();
+    let mut seen = 0;
+    for page in markdown(&book) {
+        let text = std::fs::read_to_string(&page).unwrap();
+        for reference in references(&text) {
+            seen += 1;
+            if !page.parent().unwrap().join(&reference).exists() {
+                broken.push(format!("{}: {reference}", page.display()));
+            }
+        }
+    }
+    assert!(seen > 100, "only {seen} references: were they recognised?");
+    assert!(broken.is_empty(), "broken:\n{}", broken.join("\n"));
+}
+
+#[test]
+fn every_page_is_in_the_summary() {
+    let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../src");
+    let summary = std::fs::read_to_string(book.join("SUMMARY.md")).unwrap();
+    let listed: Vec<String> = references(&summary);
+    for page in markdown(&book) {
+        let name = page.strip_prefix(&book).unwrap().to_str().unwrap().to_owned();
+        let is_part = name == "SUMMARY.md" || name.starts_with("generated/");
+        assert!(is_part || listed.contains(&name), "{name} is in no chapter list");
+    }
+}
+
+#[test]
+fn every_exercise_has_a_chapter() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    for entry in std::fs::read_dir(root.join("exercises")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let chapter = root.join("book/src/exercises").join(format!("{name}.md"));
+        let text = std::fs::read_to_string(&chapter)
+            .unwrap_or_else(|error| panic!("{}: {error}", chapter.display()));
+        for part in [format!("exercises/{name}/stub.cu"), format!("solutions/{name}/kernel.cu")] {
+            assert!(text.contains(&part), "{} does not include {part}", chapter.display());
+        }
+    }
+}
+
+/// Relative link targets outside of code, without their fragments, and the files of `{{#include}}`.
+fn references(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for rest in text.split("{{#include ").skip(1) {
+        let path = rest.split("}}").next().unwrap();
+        found.push(path.split(':').next().unwrap().to_owned());
+    }
+    for rest in text.split("](").skip(1) {
+        let target = rest.split(')').next().unwrap();
+        let path = target.split('#').next().unwrap();
+        let is_relative = !path.is_empty() && !path.contains("://") && path.contains('.');
+        if is_relative {
+            found.push(path.to_owned());
+        }
+    }
+    found
+}
+
+fn markdown(folder: &Path) -> Vec<PathBuf> {
+    let mut pages = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            pages.extend(markdown(&path));
+        } else if path.extension().is_some_and(|extension| extension == "md") {
+            pages.push(path);
+        }
+    }
+    pages
+}
