@@ -1,2 +1,30 @@
-//! The program learners run.
-fn main() {}
+//! The program learners run: it judges exercises, and runs any CUDA kernel under checks.
+
+mod argument;
+mod command;
+mod compile;
+mod engine;
+mod exit;
+mod finding;
+mod judge;
+mod kernel;
+mod message;
+mod progress;
+mod registry;
+mod report;
+mod source;
+mod submission;
+mod trial;
+mod workspace;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    // The compiler and the GPU are used in child processes, which are this program again.
+    cuda::worker::run_if_worker();
+    let exit = command::execute().unwrap_or_else(|error| {
+        report::terminal::error(&error);
+        exit::Exit::of(&error)
+    });
+    exit.into()
+}

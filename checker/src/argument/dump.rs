@@ -1,0 +1,107 @@
+//! `--dump I=PATH`: where an argument's buffer goes after the run.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use tempfile::NamedTempFile;
+
+/// One `--dump`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Dump {
+    /// Index of the argument, from 0.
+    pub(crate) argument: usize,
+    /// The file to write.
+    pub(crate) path: PathBuf,
+}
+
+impl FromStr for Dump {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Dump, String> {
+        let form = "expected I=PATH, with I the argument's index from 0";
+        let (index, path) = text.split_once('=').ok_or(form)?;
+        let argument = index.parse().map_err(|_| format!("`{index}` is not an index; {form}"))?;
+        if path.is_empty() {
+            return Err(format!("there is no path; {form}"));
+        }
+        Ok(Dump { argument, path: PathBuf::from(path) })
+    }
+}
+
+/// A place that is known to be writable before the run starts.
+pub(crate) enum Sink {
+    /// Something that exists, opened but not yet changed.
+    Existing(File),
+    /// A file to be: appears under its name only when it is complete.
+    New(NamedTempFile, PathBuf),
+}
+
+impl Sink {
+    /// Opens `path` for writing without changing what is there.
+    ///
+    /// # Errors
+    /// Why it can't be written.
+    pub(crate) fn open(path: &Path) -> io::Result<Sink> {
+        if path.exists() {
+            return OpenOptions::new().write(true).open(path).map(Sink::Existing);
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Ok(Sink::New(NamedTempFile::new_in(folder)?, path.to_owned()))
+    }
+
+    /// Writes `bytes` in place of whatever was there.
+    ///
+    /// # Errors
+    /// Why it could not be written after all, such as a full disk.
+    pub(crate) fn write(self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Sink::Existing(mut file) => {
+                if file.metadata()?.is_file() {
+                    file.set_len(0)?;
+                }
+                file.write_all(bytes)
+            }
+            Sink::New(mut file, path) => {
+                file.write_all(bytes)?;
+                file.persist(path)?;
+                Ok(())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_may_hold_an_equals_sign() {
+        assert_eq!("2=a=b".parse(), Ok(Dump { argument: 2, path: "a=b".into() }));
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        for text in ["", "x=a", "2", "2=", "-1=a", "=a"] {
+            assert!(text.parse::<Dump>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn nothing_changes_before_the_bytes_are_there() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (old, new) = (folder.path().join("old"), folder.path().join("new"));
+        std::fs::write(&old, "something longer").expect("written");
+        let sinks = [Sink::open(&old).expect("writable"), Sink::open(&new).expect("writable")];
+        assert_eq!(std::fs::read(&old).expect("readable"), b"something longer");
+        assert!(!new.exists());
+        for sink in sinks {
+            sink.write(b"abc").expect("written");
+        }
+        assert_eq!(std::fs::read(&old).expect("readable"), b"abc");
+        assert_eq!(std::fs::read(&new).expect("readable"), b"abc");
+        assert!(Sink::open(&folder.path().join("no/such/folder")).is_err());
+        assert!(Sink::open(folder.path()).is_err());
+    }
+}

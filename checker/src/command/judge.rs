@@ -1,0 +1,156 @@
+//! `checker 05`: judges one exercise.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+
+use cuda::device::{DeviceError, DeviceInfo};
+
+use super::toolchain;
+use crate::engine::gpu;
+use crate::exit::{Exit, UsageError};
+use crate::judge::Verdict;
+use crate::message;
+use crate::progress::Progress;
+use crate::registry;
+use crate::report::{self, Judged};
+use crate::submission::Submission;
+use crate::trial::{self, Attempt, DEFAULT_SEED, Engine};
+use crate::workspace::Workspace;
+
+pub(super) fn make_command() -> Command {
+    with_arguments(Command::new("judge"), true)
+        .about("Judge an exercise; `checker 05` is short for `checker judge 05`")
+}
+
+/// The arguments, for `checker judge 05` and for `checker 05`.
+pub(super) fn with_arguments(command: Command, is_required: bool) -> Command {
+    command
+        .arg(
+            Arg::new("exercise")
+                .value_name("EXERCISE")
+                .required(is_required)
+                .help("Its number, or any part of its name"),
+        )
+        .arg(
+            Arg::new("file")
+                .long("file")
+                .value_name("PATH")
+                .value_parser(value_parser!(PathBuf))
+                .requires("exercise")
+                .help("Judge this file instead of the exercise's kernel.cu"),
+        )
+        .arg(
+            Arg::new("seed")
+                .long("seed")
+                .value_name("N")
+                .value_parser(value_parser!(u64))
+                .requires("exercise")
+                .help("Draw the inputs from this seed; without it they are the same every time"),
+        )
+        .arg(
+            Arg::new("engine")
+                .long("engine")
+                .value_name("ENGINE")
+                .value_parser(["auto", "sim", "gpu"])
+                .default_value("auto")
+                .requires("exercise")
+                .help("auto: the simulator's checks, then the clock of a GPU if there is one"),
+        )
+        .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print one JSON object"))
+}
+
+pub(super) fn execute(matches: &ArgMatches) -> Result<Exit> {
+    let name = matches.get_one::<String>("exercise").ok_or_else(|| UsageError("which exercise?".into()))?;
+    let entry = registry::find(name)?;
+    let workspace = Workspace::find();
+    let (submission, is_fresh) = match matches.get_one::<PathBuf>("file") {
+        Some(path) => {
+            (Submission::read(path).map_err(|error| UsageError(format!("--file: {error}")))?, false)
+        }
+        None => {
+            let workspace = workspace.as_ref().map_err(|error| anyhow::anyhow!("{error}"))?;
+            let is_fresh = workspace.ensure_kernel(entry)?;
+            (Submission::read(&workspace.kernel(entry))?, is_fresh)
+        }
+    };
+    let seed = matches.get_one::<u64>("seed").copied().unwrap_or(DEFAULT_SEED);
+    let machine = Machine::choose(matches.get_one::<String>("engine").map_or("auto", String::as_str))?;
+    let trial = trial::judge(
+        &toolchain::ready()?,
+        &Attempt {
+            entry,
+            source: &submission.text,
+            name: &submission.name(),
+            seed,
+            engine: machine.engine(),
+            with_reference: true,
+        },
+    )?;
+    if let (Ok(workspace), None) = (&workspace, matches.get_one::<PathBuf>("file")) {
+        // A read-only checkout can be judged all the same.
+        let _ = Progress::record(workspace, entry, &submission.text, trial.verdict == Verdict::Passed);
+    }
+    let exit = exit(trial.verdict);
+    let next = registry::after(entry);
+    let machine = machine.description();
+    report::judged(
+        &Judged { entry, submission: &submission, trial: &trial, seed, is_fresh, next, machine: &machine },
+        matches.get_flag("json"),
+    );
+    Ok(exit)
+}
+
+/// What this machine judges with.
+enum Machine {
+    /// The simulator; why there is no GPU, if one was looked for.
+    Sim(Option<DeviceError>),
+    SimThenGpu(DeviceInfo),
+    Gpu(DeviceInfo),
+}
+
+impl Machine {
+    fn choose(engine: &str) -> Result<Machine> {
+        match engine {
+            "sim" => Ok(Machine::Sim(None)),
+            "gpu" => Ok(Machine::Gpu(gpu::first()?)),
+            _ => Ok(match cuda::device::probe() {
+                Ok(devices) => devices.into_iter().next().map_or(Machine::Sim(None), Machine::SimThenGpu),
+                Err(error) => Machine::Sim(Some(error)),
+            }),
+        }
+    }
+
+    fn engine(&self) -> Engine<'_> {
+        match self {
+            Machine::Sim(_) => Engine::Sim,
+            Machine::SimThenGpu(device) => Engine::SimThenGpu(device),
+            Machine::Gpu(device) => Engine::Gpu(device),
+        }
+    }
+
+    fn description(&self) -> String {
+        match self {
+            Machine::Sim(None) => message::SIMULATED.to_owned(),
+            Machine::Sim(Some(why)) => message::simulated_because(why),
+            Machine::SimThenGpu(device) => message::simulated_then_timed(&device.name),
+            Machine::Gpu(device) => device.name.clone(),
+        }
+    }
+}
+
+fn exit(verdict: Verdict) -> Exit {
+    match verdict {
+        Verdict::Passed => Exit::Passed,
+        Verdict::Unsupported | Verdict::NotJudged => Exit::NotJudged,
+        Verdict::Inconclusive => Exit::Inconclusive,
+        Verdict::CompileError
+        | Verdict::LaunchError
+        | Verdict::Faults
+        | Verdict::Timeout
+        | Verdict::WrongValues
+        | Verdict::TooSlow
+        | Verdict::NotBelievable => Exit::KernelAtFault,
+    }
+}

@@ -1,0 +1,28 @@
+//! `checker list`: all exercises.
+
+use anyhow::Result;
+use clap::{Arg, ArgAction, ArgMatches, Command};
+
+use crate::exit::Exit;
+use crate::progress::{Progress, State};
+use crate::registry;
+use crate::report;
+use crate::workspace::Workspace;
+
+pub(super) fn make_command() -> Command {
+    Command::new("list")
+        .about("List the exercises, and what each one teaches")
+        .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print one JSON array"))
+}
+
+pub(super) fn execute(matches: &ArgMatches) -> Result<Exit> {
+    let workspace = Workspace::find().ok();
+    let state = |entry| {
+        let workspace = workspace.as_ref()?;
+        Some(Progress::load(workspace).state(workspace, entry))
+    };
+    let states: Vec<_> =
+        registry::all().iter().map(|entry| (entry, state(entry).unwrap_or(State::Untouched))).collect();
+    report::list(&states, matches.get_flag("json"));
+    Ok(Exit::Passed)
+}

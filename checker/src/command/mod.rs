@@ -1,0 +1,78 @@
+//! The commands, one file each, with the same two functions: what it takes, and what it does.
+
+mod doctor;
+mod hint;
+mod judge;
+mod list;
+mod reset;
+mod run;
+mod status;
+mod toolchain;
+mod verify;
+
+use anyhow::Result;
+use clap::{ArgMatches, Command};
+
+use crate::exit::Exit;
+
+/// Every command by its name. `checker 05` is short for `checker judge 05`, `checker` for `checker status`.
+const COMMANDS: &[(fn() -> Command, fn(&ArgMatches) -> Result<Exit>)] = &[
+    (judge::make_command, judge::execute),
+    (status::make_command, status::execute),
+    (list::make_command, list::execute),
+    (hint::make_command, hint::execute),
+    (reset::make_command, reset::execute),
+    (run::make_command, run::execute),
+    (verify::make_command, verify::execute),
+    (doctor::make_command, doctor::execute),
+];
+
+/// Reads the command line and does what it says.
+///
+/// # Errors
+/// What kept the command from being done.
+pub(crate) fn execute() -> Result<Exit> {
+    let matches = make_command().get_matches();
+    match matches.subcommand() {
+        Some((name, matches)) => {
+            let command = COMMANDS.iter().find(|(make, _)| make().get_name() == name);
+            command.map_or(Ok(Exit::Usage), |(_, execute)| execute(matches))
+        }
+        None if matches.contains_id("exercise") => judge::execute(&matches),
+        None => status::execute(&matches),
+    }
+}
+
+fn make_command() -> Command {
+    let top = judge::with_arguments(Command::new("checker"), false)
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("Judges the Warplings exercises, and runs any CUDA kernel under checks, with or without a GPU")
+        .override_usage("checker [EXERCISE] [OPTIONS]\n       checker <COMMAND>")
+        .after_help(
+            "`checker` says what is next, `checker 05` judges exercise 05 (a part of its name does too).\n\
+             Exit codes: 0 passed or clean, 1 the kernel is at fault, 2 bad usage, 3 could not judge, 4 inconclusive.",
+        )
+        .args_conflicts_with_subcommands(true)
+        .disable_help_subcommand(true);
+    COMMANDS.iter().fold(top, |top, (make, _)| top.subcommand(make()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        make_command().debug_assert();
+    }
+
+    #[test]
+    fn exercises_and_commands_are_told_apart() {
+        let parse = |args: &[&str]| make_command().try_get_matches_from([&["checker"], args].concat());
+        let judged = parse(&["05", "--json"]).expect("an exercise");
+        assert_eq!(judged.get_one::<String>("exercise").map(String::as_str), Some("05"));
+        assert_eq!(parse(&["list"]).expect("a command").subcommand_name(), Some("list"));
+        assert!(parse(&["05", "06"]).is_err());
+        assert!(parse(&["--frobnicate"]).is_err());
+    }
+}

@@ -1,0 +1,163 @@
+//! From a source file to kernels that can be run: NVRTC, then the PTX parser.
+
+use cuda::nvrtc::{
+    self, Arch, CompileError, CompileRequest, Compiled, Diagnostic, Limits, Severity, Toolchain,
+};
+
+use crate::exit::usage;
+
+/// The course's launch macros, for `#include "warplings.cuh"`.
+pub(crate) const HEADERS: &[(&str, &str)] = &[("warplings.cuh", include_str!("../../kernels/warplings.cuh"))];
+
+/// What one compile gave.
+#[derive(Debug)]
+pub(crate) struct Unit {
+    /// The module to simulate.
+    pub(crate) module: ptx::Module,
+    /// Registers and memory of each kernel, by mangled name. Empty for hand-written PTX.
+    pub(crate) resources: Vec<(String, Resources)>,
+    /// Machine code for the architecture that was asked for. Empty for hand-written PTX.
+    pub(crate) cubin: Vec<u8>,
+    /// What the compiler warned of.
+    pub(crate) warnings: Vec<Diagnostic>,
+}
+
+impl Unit {
+    /// What the kernel `symbol` occupies; zeros if that is not known.
+    pub(crate) fn resources_of(&self, symbol: &str) -> Resources {
+        self.resources
+            .iter()
+            .find(|(name, _)| name == symbol)
+            .map(|(_, resources)| *resources)
+            .unwrap_or_default()
+    }
+}
+
+/// What a kernel occupies on a multiprocessor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub(crate) struct Resources {
+    pub(crate) registers_per_thread: u32,
+    pub(crate) static_shared_bytes: u32,
+    pub(crate) spill_bytes: u32,
+}
+
+/// Why a source can't be run.
+#[derive(Debug)]
+pub(crate) enum Rejection {
+    /// The compiler refused it.
+    Diagnostics(Vec<Diagnostic>),
+    /// It makes no kernel that could be run. The line, if one is to blame, is one of the file that was given.
+    Refused { line: Option<u32>, message: String },
+    /// No device could start the launch it asks for.
+    Launch(String),
+    /// It uses something that is not supported.
+    Unsupported { line: Option<u32>, message: String },
+}
+
+/// Compiles CUDA source for `arch` and reads the PTX.
+///
+/// # Errors
+/// The outer one if the environment is to blame, the inner one if the source is.
+pub(crate) fn cuda(
+    toolchain: &Toolchain,
+    source: &str,
+    name: &str,
+    arch: Arch,
+) -> anyhow::Result<Result<Unit, Rejection>> {
+    let compiled = match compile(toolchain, source, name, arch)? {
+        Ok(compiled) => compiled,
+        Err(rejection) => return Ok(Err(rejection)),
+    };
+    Ok(match ptx::parse(&compiled.ptx) {
+        Ok(module) => Ok(Unit {
+            module,
+            resources: by_kernel(&compiled),
+            cubin: compiled.cubin,
+            warnings: compiled.warnings,
+        }),
+        // The compiler wrote it, so this is the simulator's shortcoming.
+        Err(error) => Err(Rejection::Unsupported { line: None, message: error.to_string() }),
+    })
+}
+
+/// Compiles CUDA source for `arch` only to learn what each kernel occupies there.
+///
+/// # Errors
+/// As [`cuda`].
+pub(crate) fn resources(
+    toolchain: &Toolchain,
+    source: &str,
+    name: &str,
+    arch: Arch,
+) -> anyhow::Result<Result<Vec<(String, Resources)>, Rejection>> {
+    Ok(compile(toolchain, source, name, arch)?.map(|compiled| by_kernel(&compiled)))
+}
+
+fn compile(
+    toolchain: &Toolchain,
+    source: &str,
+    name: &str,
+    arch: Arch,
+) -> anyhow::Result<Result<Compiled, Rejection>> {
+    let request =
+        CompileRequest { source, name, arch, headers: HEADERS, options: &[], limits: Limits::default() };
+    match nvrtc::compile(toolchain, &request) {
+        Ok(compiled) => Ok(Ok(compiled)),
+        Err(error) => rejection(error).map(Err),
+    }
+}
+
+/// Reads hand-written PTX. Its faults are told in lines of the PTX, whatever its `.loc` directives say.
+///
+/// # Errors
+/// If it is malformed or newer than what is known.
+pub(crate) fn ptx(source: &str) -> Result<Unit, Rejection> {
+    let mut module = ptx::parse(source)
+        .map_err(|error| Rejection::Refused { line: Some(error.position.line), message: error.message })?;
+    for function in &mut module.functions {
+        if let Some(body) = &mut function.body {
+            body.retain(|statement| !matches!(statement, ptx::Statement::Location(_)));
+        }
+    }
+    if module.version > NEWEST_PTX {
+        let (major, minor) = module.version;
+        let message = format!(
+            "PTX version {major}.{minor} is newer than {}.{}, the newest that is known",
+            NEWEST_PTX.0, NEWEST_PTX.1
+        );
+        return Err(Rejection::Unsupported { line: None, message });
+    }
+    Ok(Unit { module, resources: Vec::new(), cubin: Vec::new(), warnings: Vec::new() })
+}
+
+/// The newest PTX whose instructions were looked at: CUDA 13's.
+const NEWEST_PTX: (u32, u32) = (9, 9);
+
+fn by_kernel(compiled: &Compiled) -> Vec<(String, Resources)> {
+    let of = |kernel: &nvrtc::KernelResources| Resources {
+        registers_per_thread: kernel.registers_per_thread,
+        static_shared_bytes: kernel.static_shared_bytes,
+        spill_bytes: kernel.spill_store_bytes + kernel.spill_load_bytes,
+    };
+    compiled.kernels.iter().map(|kernel| (kernel.name.clone(), of(kernel))).collect()
+}
+
+fn rejection(error: CompileError) -> anyhow::Result<Rejection> {
+    match error {
+        CompileError::Diagnostics(diagnostics) => Ok(Rejection::Diagnostics(diagnostics)),
+        CompileError::UnsupportedArch { .. } => usage(format!("--arch: {error}")),
+        CompileError::NotLoaded { .. } | CompileError::Refused { .. } | CompileError::Worker(_) => {
+            Err(error.into())
+        }
+        CompileError::TooMuchSharedMemory { .. }
+        | CompileError::Timeout { .. }
+        | CompileError::OutOfMemory { .. }
+        | CompileError::TooLarge { .. }
+        | CompileError::Crashed { .. } => Ok(Rejection::Refused { line: None, message: error.to_string() }),
+    }
+}
+
+/// Whether a diagnostic stopped the compile.
+pub(crate) fn is_error(diagnostic: &Diagnostic) -> bool {
+    diagnostic.severity == Severity::Error
+}

@@ -1,0 +1,169 @@
+//! One kernel of a compiled unit: finding it by name, and what can be known of it before it runs.
+
+use cuda::nvrtc;
+use exercise::ParamType;
+use ptx::{Initializer, Module, Type};
+use warpsim::{LowerError, Program};
+
+use crate::compile::Rejection;
+
+/// Why no kernel could be chosen.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum NameError {
+    #[error("there is no `__global__` function in the file")]
+    NoKernels,
+    #[error("there is no kernel `{name}`; the file has {}", list(kernels))]
+    Unknown { name: String, kernels: Vec<String> },
+    #[error("`{name}` fits {}; give the whole name", list(kernels))]
+    Ambiguous { name: String, kernels: Vec<String> },
+    #[error("the file has {} kernels, {}; say which one with --kernel", kernels.len(), list(kernels))]
+    Several { kernels: Vec<String> },
+}
+
+fn list(kernels: &[String]) -> String {
+    let quoted: Vec<String> = kernels.iter().map(|kernel| format!("`{kernel}`")).collect();
+    quoted.join(" and ")
+}
+
+/// A symbol as its author would write it. Names without C++ mangling stay as they are: `a` is no `signed char`.
+fn demangle(symbol: &str) -> String {
+    if symbol.starts_with("_Z") { nvrtc::demangle(symbol) } else { symbol.to_owned() }
+}
+
+/// The plain name of a function: without namespaces, template arguments and parameters.
+pub(crate) fn base_name(symbol: &str) -> String {
+    if symbol.starts_with("_Z") { nvrtc::base_name(symbol) } else { symbol.to_owned() }
+}
+
+/// The symbol that `name` means: the symbol itself, the demangled name with or without parameters, or the plain
+/// name. Without a name: the only kernel there is.
+///
+/// # Errors
+/// If none fits or several do; the kernels are named as their author would.
+pub(crate) fn choose(module: &Module, name: Option<&str>) -> Result<String, NameError> {
+    let symbols: Vec<&str> =
+        module.functions.iter().filter(|f| f.is_entry && f.body.is_some()).map(|f| f.name.as_str()).collect();
+    let shown = |symbols: &[&str]| symbols.iter().map(|symbol| demangle(symbol)).collect();
+    let Some(name) = name else {
+        return match symbols.as_slice() {
+            [] => Err(NameError::NoKernels),
+            [only] => Ok((*only).to_owned()),
+            _ => Err(NameError::Several { kernels: shown(&symbols) }),
+        };
+    };
+    let fits = |test: &dyn Fn(&str) -> bool| symbols.iter().copied().filter(|s| test(s)).collect::<Vec<_>>();
+    let plain = |text: &str| text.split_whitespace().collect::<String>();
+    for fitting in [
+        fits(&|symbol| symbol == name),
+        fits(&|symbol| plain(&demangle(symbol)) == plain(name)),
+        fits(&|symbol| plain(&demangle(symbol)).split('(').next() == Some(&plain(name))),
+        fits(&|symbol| base_name(symbol) == name),
+    ] {
+        match fitting.as_slice() {
+            [] => {}
+            [only] => return Ok((*only).to_owned()),
+            _ => return Err(NameError::Ambiguous { name: name.to_owned(), kernels: shown(&fitting) }),
+        }
+    }
+    if symbols.is_empty() {
+        return Err(NameError::NoKernels);
+    }
+    Err(NameError::Unknown { name: name.to_owned(), kernels: shown(&symbols) })
+}
+
+/// Makes the kernel `symbol` a program for the simulator.
+///
+/// # Errors
+/// If the simulator can't run it.
+pub(crate) fn lower(module: &Module, symbol: &str) -> Result<Program, Rejection> {
+    Program::new(module, symbol).map_err(rejection)
+}
+
+/// The parameters of the kernel `symbol` as the PTX declares them, in order.
+pub(crate) fn parameters<'a>(module: &'a Module, symbol: &str) -> &'a [ptx::Variable] {
+    let function = module.functions.iter().find(|function| function.is_entry && function.name == symbol);
+    function.map(|function| function.params.as_slice()).unwrap_or_default()
+}
+
+/// The module's constants of whole numbers, by name, as their bytes.
+pub(crate) fn constants(module: &Module) -> Vec<(&str, Vec<u8>)> {
+    let constants = module.variables.iter().filter(|variable| variable.space == ptx::StateSpace::Constant);
+    constants.filter_map(|variable| Some((variable.name.as_str(), bytes(variable)?))).collect()
+}
+
+fn bytes(variable: &ptx::Variable) -> Option<Vec<u8>> {
+    let size = variable.ty.size_bytes() as usize;
+    let mut bytes = Vec::with_capacity(size * variable.init.len());
+    for value in &variable.init {
+        let Initializer::Integer(value) = value else { return None };
+        bytes.extend(&value.to_le_bytes()[..size]);
+    }
+    Some(bytes)
+}
+
+/// Whether a declared parameter can be given a value of type `ty`.
+pub(crate) fn takes(declared: &ptx::Variable, ty: ParamType) -> bool {
+    let is_one_of =
+        |types: &[Type]| declared.dims.is_empty() && declared.vector == 1 && types.contains(&declared.ty);
+    match ty {
+        ParamType::FloatIn | ParamType::FloatOut => is_one_of(&[Type::U64, Type::B64]),
+        ParamType::Int => is_one_of(&[Type::U32, Type::S32, Type::B32]),
+        ParamType::Float => is_one_of(&[Type::F32, Type::B32]),
+    }
+}
+
+fn rejection(error: LowerError) -> Rejection {
+    match error {
+        LowerError::Unsupported { line, ref source_line, .. } => Rejection::Unsupported {
+            line: source_line.as_ref().map(|at| at.line).or(Some(line)),
+            message: error.to_string(),
+        },
+        LowerError::Invalid { line, message } => Rejection::Refused { line: Some(line), message },
+        LowerError::NoKernel { .. } => Rejection::Refused { line: None, message: error.to_string() },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn module(symbols: &[&str]) -> Module {
+        let entries: String =
+            symbols.iter().map(|s| format!(".visible .entry {s}()\n{{\nret;\n}}\n")).collect();
+        ptx::parse(&format!(".version 8.0\n.target sm_80\n.address_size 64\n{entries}")).expect("parses")
+    }
+
+    const TILE_16: &str = "_Z8mm_tiledILi16EEvPKfS1_Pfi";
+    const TILE_32: &str = "_Z8mm_tiledILi32EEvPKfS1_Pfi";
+
+    #[test]
+    fn a_kernel_is_found_by_every_form_of_its_name() {
+        let module = module(&[TILE_16, TILE_32, "_Z4copyPf"]);
+        for name in [
+            TILE_16,
+            "mm_tiled<16>",
+            "mm_tiled< 16 >",
+            "mm_tiled<16>(float const*, float const*, float*, int)",
+        ] {
+            assert_eq!(choose(&module, Some(name)).as_deref(), Ok(TILE_16), "{name}");
+        }
+        assert_eq!(choose(&module, Some("copy")).as_deref(), Ok("_Z4copyPf"));
+    }
+
+    #[test]
+    fn a_name_that_fits_two_kernels_names_both() {
+        let error =
+            choose(&module(&[TILE_16, TILE_32]), Some("mm_tiled")).expect_err("ambiguous").to_string();
+        assert!(error.contains("`mm_tiled<16>(") && error.contains("`mm_tiled<32>("), "{error}");
+        let error = choose(&module(&["a", "b"]), None).expect_err("several").to_string();
+        assert!(error.contains("2 kernels, `a` and `b`"), "{error}");
+    }
+
+    #[test]
+    fn what_is_missing_is_said_with_what_exists() {
+        let error = choose(&module(&["_Z4copyPf"]), Some("move")).expect_err("unknown").to_string();
+        assert!(error.contains("no kernel `move`; the file has `copy(float*)`"), "{error}");
+        assert_eq!(choose(&module(&[]), Some("move")), Err(NameError::NoKernels));
+        assert_eq!(choose(&module(&[]), None), Err(NameError::NoKernels));
+    }
+}

@@ -1,0 +1,224 @@
+//! Sentences that people read, in one place so that they can be translated.
+
+use exercise::{Bound, Exercise, Metric, Size};
+
+use cuda::device::DeviceError;
+
+use crate::compile::{self, Rejection};
+use crate::judge::timing::{Decision, Obstacle, Timing};
+use crate::judge::{CaseVerdict, Verdict, Wrong};
+use crate::report::Judged;
+
+/// How the user would type a command of this program: by `cargo run` if that is how it was started.
+pub(crate) fn command(arguments: &str) -> String {
+    let by_cargo = std::env::var_os("CARGO").is_some();
+    let program = if by_cargo { "cargo run -q -p checker --" } else { "checker" };
+    format!("{program} {arguments}").trim_end().to_owned()
+}
+
+/// What a metric is called.
+pub(crate) fn metric(metric: Metric) -> &'static str {
+    match metric {
+        Metric::LoadSectorOverhead => "bytes fetched / bytes asked for, loads",
+        Metric::StoreSectorOverhead => "bytes moved / bytes asked for, stores",
+        Metric::FlopsPerLoadedByte => "FLOP per byte loaded from global memory",
+        Metric::FlopsPerSharedWavefront => "FLOP per shared-memory wavefront",
+        Metric::BankConflictsPerRequest => "bank conflicts per shared request",
+        Metric::DivergentBranchesPerBlock => "divergent branches per block",
+        Metric::GlobalRequestsPerElement => "global requests per element",
+        Metric::BytesPerGlobalRequest => "bytes per global request",
+        Metric::ActiveLanes => "active lanes per warp instruction",
+        Metric::Occupancy => "occupancy, percent",
+    }
+}
+
+/// A bound as it stands in the table.
+pub(crate) fn bound(bound: Bound) -> String {
+    match bound {
+        Bound::AtMost(most) => format!("at most {}", quantity(most)),
+        Bound::AtLeast(least) => format!("at least {}", quantity(least)),
+    }
+}
+
+/// A number with as many digits as matter here.
+pub(crate) fn quantity(value: f64) -> String {
+    if value.is_finite() && value.abs() >= 100.0 { format!("{value:.0}") } else { format!("{value:.2}") }
+}
+
+/// The size of a case: `M 31, N 33, K 7`.
+pub(crate) fn size(exercise: &Exercise, size: Size) -> String {
+    let dimensions = exercise.problem.dimensions().iter();
+    let named: Vec<String> = dimensions.zip(size).map(|(name, extent)| format!("{name} {extent}")).collect();
+    named.join(", ")
+}
+
+/// Why a submission never ran, in one sentence.
+pub(crate) fn rejection(rejection: &Rejection) -> String {
+    match rejection {
+        Rejection::Diagnostics(diagnostics) => {
+            let errors = diagnostics.iter().filter(|diagnostic| compile::is_error(diagnostic)).count();
+            format!("the kernel does not compile: {}", counted(errors, "error"))
+        }
+        Rejection::Refused { message, .. }
+        | Rejection::Launch(message)
+        | Rejection::Unsupported { message, .. } => message.clone(),
+    }
+}
+
+/// `1 fault`, `2 faults`.
+pub(crate) fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+/// The verdict in a few words.
+pub(crate) fn verdict(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Passed => "passed",
+        Verdict::CompileError => "does not compile",
+        Verdict::LaunchError => "cannot be launched",
+        Verdict::Faults => "at fault",
+        Verdict::Timeout => "does not finish",
+        Verdict::WrongValues => "wrong values",
+        Verdict::TooSlow => "right, but too slow",
+        Verdict::Unsupported => "not judged: it uses what the simulator does not support",
+        Verdict::NotJudged => "not judged",
+        Verdict::Inconclusive => "inconclusive: the times are too noisy to tell",
+        Verdict::NotBelievable => "not believed: faster than the hardware allows",
+    }
+}
+
+/// Where a kernel is judged if no GPU was asked for.
+pub(crate) const SIMULATED: &str = "warpsim (simulated on the CPU)";
+
+/// Where a kernel is judged if there is no GPU to use.
+pub(crate) fn simulated_because(why: &DeviceError) -> String {
+    format!("warpsim (simulated on the CPU; no GPU: {why})")
+}
+
+/// Where a kernel is judged if there is a GPU.
+pub(crate) fn simulated_then_timed(gpu: &str) -> String {
+    format!("warpsim, then timed on {gpu}")
+}
+
+/// The times in one sentence: `1.90x over the naive transpose; 2.54x needed; reference 3.20x`.
+pub(crate) fn timing(timing: &Timing, baseline: &str) -> String {
+    let speedups = format!(
+        "{:.2}x over {baseline}; {:.2}x needed; reference {:.2}x (median of {} rounds)",
+        timing.speedup(),
+        timing.needed,
+        timing.reference_speedup(),
+        timing.rounds
+    );
+    match timing.decision {
+        Decision::NotMeasurable(_) => format!("{speedups}: {}", decision(timing.decision)),
+        _ => speedups,
+    }
+}
+
+/// What the times come to, in words.
+pub(crate) fn decision(decision: Decision) -> String {
+    match decision {
+        Decision::Passed => "passed".to_owned(),
+        Decision::TooSlow => "too slow".to_owned(),
+        Decision::Undecided => "undecided".to_owned(),
+        Decision::NotBelievable => "faster than the hardware allows".to_owned(),
+        Decision::NotMeasurable(obstacle) => {
+            let why = match obstacle {
+                Obstacle::Spread(spread) => {
+                    format!("the reference is only {spread:.2}x faster than the baseline")
+                }
+                Obstacle::Short(launches) => format!("the kernel takes only {launches:.1} empty launches"),
+                Obstacle::Drift(drift) => format!("the GPU's clock drifted by {:.0} %", 100.0 * drift),
+                Obstacle::BadTime => "a time is missing".to_owned(),
+            };
+            format!("not measurable here: {why}")
+        }
+    }
+}
+
+/// The verdict on one case in a few words.
+pub(crate) fn case(verdict: CaseVerdict) -> &'static str {
+    match verdict {
+        CaseVerdict::Right => "right",
+        CaseVerdict::Faults => "at fault",
+        CaseVerdict::Timeout => "does not finish",
+        CaseVerdict::WrongValues => "wrong values",
+        CaseVerdict::NotRun => "not run",
+    }
+}
+
+/// Where a wrong output is wrong, and what the wrong elements have in common.
+pub(crate) fn wrong(wrong: &Wrong) -> String {
+    let comparison = &wrong.comparison;
+    let first = comparison.first.map_or_else(String::new, |(index, got, wanted)| {
+        let got = if got.is_nan() { "not a number".to_owned() } else { got.to_string() };
+        format!("{} is {got}, but must be {}; ", element(wrong, index), wanted as f32)
+    });
+    let pattern = comparison.pattern.map_or_else(String::new, |pattern| format!(" ({pattern})"));
+    format!("{first}{} of {} elements are wrong{pattern}", comparison.wrong, comparison.total)
+}
+
+fn element(wrong: &Wrong, index: usize) -> String {
+    match wrong.shape {
+        [rows, columns] if rows > 1 && columns > 0 => {
+            format!("`{}` at row {}, column {}", wrong.buffer, index / columns, index % columns)
+        }
+        _ => format!("`{}[{index}]`", wrong.buffer),
+    }
+}
+
+/// The one thing to do next.
+pub(crate) fn next_step(judged: &Judged<'_>) -> String {
+    let number = judged.entry.exercise.number;
+    match judged.trial.verdict {
+        Verdict::Passed => match judged.next {
+            Some(next) => format!(
+                "go on with {:02}: {}",
+                next.exercise.number,
+                command(&format!("{:02}", next.exercise.number))
+            ),
+            None => "that was the last exercise".to_owned(),
+        },
+        _ if judged.is_fresh => format!(
+            "open {}, which was just made for you, and look for the TODO",
+            crate::workspace::Workspace::shown(&judged.submission.path)
+        ),
+        Verdict::CompileError => "mend the first error, then run this again".to_owned(),
+        Verdict::LaunchError => "change the launch lines at the top of the kernel".to_owned(),
+        Verdict::NotJudged | Verdict::Unsupported => {
+            format!("see what works on this machine: {}", command("doctor"))
+        }
+        Verdict::Inconclusive => "run it again on a GPU that nothing else uses".to_owned(),
+        Verdict::NotBelievable => "make sure that every launch does all of the work".to_owned(),
+        Verdict::Faults | Verdict::Timeout | Verdict::WrongValues | Verdict::TooSlow => {
+            format!("if you are stuck: {}", command(&format!("hint {number:02}")))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use exercise::Comparison;
+
+    use super::*;
+
+    #[test]
+    fn numbers_keep_the_digits_that_matter() {
+        assert_eq!(
+            (quantity(1.1), quantity(0.0), quantity(1234.56)),
+            ("1.10".into(), "0.00".into(), "1235".into())
+        );
+    }
+
+    #[test]
+    fn a_wrong_element_is_named_as_the_learner_thinks_of_it() {
+        let comparison = Comparison { wrong: 2, total: 12, first: Some((7, 1.5, 2.5)), pattern: None };
+        let matrix = Wrong { buffer: "C", shape: [3, 4], comparison: comparison.clone() };
+        assert_eq!(
+            wrong(&matrix),
+            "`C` at row 1, column 3 is 1.5, but must be 2.5; 2 of 12 elements are wrong"
+        );
+        let vector = Wrong { buffer: "c", shape: [1, 12], comparison };
+        assert!(wrong(&vector).starts_with("`c[7]` is 1.5, but must be 2.5;"));
+    }
+}

@@ -1,0 +1,347 @@
+//! One JSON value on standard output, for programs. Names and their order are part of the interface.
+
+use cuda::nvrtc::Diagnostic;
+use exercise::{Bound, Exercise, Size};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use warpsim::Counters;
+
+use super::{Examined, Judged, Run, RunVerdict, Verified};
+use crate::compile::{self, Rejection, Resources};
+use crate::finding::{Finding, Site};
+use crate::judge::timing::Timing;
+use crate::judge::{CaseJudgement, RequirementJudgement, Wrong};
+use crate::message;
+use crate::progress::State;
+use crate::registry::Entry;
+use crate::submission::Submission;
+
+pub(super) fn judged(judged: &Judged<'_>) {
+    print(&judgement(judged));
+}
+
+pub(super) fn run(submission: &Submission, run: &Run) {
+    print(&RunObject::new(submission, run));
+}
+
+pub(super) fn status(states: &[(&Entry, State)], next: Option<&Entry>) {
+    let passed = states.iter().filter(|(_, state)| *state == State::Passed).count();
+    print(&json!({"passed": passed, "of": states.len(), "next": next.map(|entry| entry.folder)}));
+}
+
+pub(super) fn list(states: &[(&Entry, State)]) {
+    let row = |(entry, state): &(&Entry, State)| {
+        let Exercise { number, slug, title, lesson, .. } = entry.exercise;
+        json!({"number": number, "slug": slug, "title": title, "lesson": lesson, "state": state_name(*state)})
+    };
+    print(&states.iter().map(row).collect::<Vec<_>>());
+}
+
+pub(super) fn verified(rows: &[Verified], seconds: f64) {
+    let row = |row: &Verified| {
+        json!({"exercise": row.folder, "file": row.what, "expected": row.expected, "got": row.got,
+               "good": row.is_good, "seconds": row.seconds})
+    };
+    let is_good = rows.iter().all(|row| row.is_good);
+    print(&json!({"good": is_good, "seconds": seconds, "files": rows.iter().map(row).collect::<Vec<_>>()}));
+}
+
+pub(super) fn examined(rows: &[Examined]) {
+    print(&rows);
+}
+
+fn print(value: &impl Serialize) {
+    // Numbers, strings and maps with string keys can always be written.
+    let text = serde_json::to_string_pretty(value).unwrap_or_default();
+    anstream::println!("{text}");
+}
+
+fn state_name(state: State) -> &'static str {
+    match state {
+        State::Untouched => "untouched",
+        State::Started => "started",
+        State::Passed => "passed",
+    }
+}
+
+/// The object of `checker run`.
+#[derive(Serialize)]
+struct RunObject {
+    verdict: RunVerdict,
+    faults: Vec<FaultObject>,
+    counters: Counters,
+    resources: Resources,
+    seconds: f64,
+    /// Why nothing ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+    /// What the compiler says.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    diagnostics: Vec<Value>,
+    /// What device `printf` wrote.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    printed: String,
+}
+
+impl RunObject {
+    fn new(submission: &Submission, run: &Run) -> RunObject {
+        RunObject {
+            verdict: run.verdict,
+            faults: run
+                .findings
+                .iter()
+                .map(|finding| FaultObject::new(finding, &submission.name()))
+                .collect(),
+            counters: run.counters.unwrap_or_default(),
+            resources: run.resources,
+            seconds: run.seconds,
+            message: run.rejection.as_ref().map(message::rejection),
+            diagnostics: run.rejection.as_ref().map(diagnostics).unwrap_or_default(),
+            printed: run.printed.clone(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct FaultObject {
+    kind: &'static str,
+    severity: &'static str,
+    message: String,
+    file: String,
+    line: Option<u32>,
+    count: u64,
+    space: Option<&'static str>,
+    thread: Option<[u32; 3]>,
+    block: Option<[u32; 3]>,
+    other: Option<OtherObject>,
+}
+
+#[derive(Serialize)]
+struct OtherObject {
+    line: Option<u32>,
+    thread: [u32; 3],
+    block: [u32; 3],
+}
+
+impl FaultObject {
+    fn new(finding: &Finding, file: &str) -> FaultObject {
+        let line = |site: &Site| site.line.as_ref().map(|line| line.number);
+        FaultObject {
+            kind: finding.kind,
+            severity: if finding.is_error { "error" } else { "warning" },
+            message: finding.message.clone(),
+            file: file.to_owned(),
+            line: finding.site.as_ref().and_then(line),
+            count: finding.count,
+            space: finding.space,
+            thread: finding.site.as_ref().map(|site| site.thread),
+            block: finding.site.as_ref().map(|site| site.block),
+            other: finding.other.as_ref().map(|site| OtherObject {
+                line: line(site),
+                thread: site.thread,
+                block: site.block,
+            }),
+        }
+    }
+}
+
+/// What the compiler said of a rejected source.
+fn diagnostics(rejection: &Rejection) -> Vec<Value> {
+    match rejection {
+        Rejection::Diagnostics(all) => all.iter().map(diagnostic).collect(),
+        Rejection::Refused { .. } | Rejection::Launch(_) | Rejection::Unsupported { .. } => Vec::new(),
+    }
+}
+
+fn diagnostic(diagnostic: &Diagnostic) -> Value {
+    let Diagnostic { file, line, column, message, notes, .. } = diagnostic;
+    let severity = if compile::is_error(diagnostic) { "error" } else { "warning" };
+    json!({"severity": severity, "message": message, "file": file, "line": line, "column": column, "notes": notes})
+}
+
+fn judgement(judged: &Judged<'_>) -> Value {
+    let Judged { entry, submission, trial, seed, .. } = judged;
+    let exercise = &entry.exercise;
+    let name = submission.name();
+    let mut object = json!({
+        "verdict": trial.verdict.name(),
+        "exercise": {"number": exercise.number, "slug": exercise.slug, "title": exercise.title},
+        "file": submission.path.display().to_string(),
+        "engine": judged.machine,
+        "seed": seed,
+        "launch": trial.launched.map(|launched| json!({
+            "block": launched.spec.block,
+            "shared_bytes": launched.spec.shared_bytes,
+        })),
+        "resources": trial.launched.map(|launched| launched.resources),
+        "cases": trial.cases.iter().map(|c| case(exercise, c, &name)).collect::<Vec<_>>(),
+        "requirements": trial.requirements.iter().map(requirement).collect::<Vec<_>>(),
+        "timing": trial.timing.as_ref().map(timing),
+        "not_judged_here": exercise.not_judged_here,
+        "message": trial.rejection.as_ref().map(message::rejection),
+        "diagnostics": match &trial.rejection {
+            Some(rejection) => diagnostics(rejection),
+            None => trial.warnings.iter().map(diagnostic).collect(),
+        },
+    });
+    object["next"] = json!(message::next_step(judged));
+    object
+}
+
+fn timing(timing: &Timing) -> Value {
+    json!({
+        "milliseconds": {"baseline": timing.median.baseline, "reference": timing.median.reference,
+                         "yours": timing.median.student},
+        "speedup": timing.speedup(),
+        "needed": timing.needed,
+        "reference": timing.reference_speedup(),
+        "position": timing.position,
+        "margin": timing.margin,
+        "interval": timing.interval,
+        "rounds": timing.rounds,
+        "decision": message::decision(timing.decision),
+    })
+}
+
+fn case(exercise: &Exercise, case: &CaseJudgement, file: &str) -> Value {
+    json!({
+        "size": size(exercise, case.size),
+        "verdict": case.verdict.name(),
+        "faults": case.findings.iter().map(|finding| FaultObject::new(finding, file)).collect::<Vec<_>>(),
+        "wrong": case.wrong.as_ref().map(wrong),
+    })
+}
+
+fn wrong(wrong: &Wrong) -> Value {
+    let comparison = &wrong.comparison;
+    let first = comparison.first.map(|(index, got, wanted)| {
+        // JSON has no NaN; a text says which of the odd values it is.
+        let got = if got.is_finite() { json!(got) } else { json!(got.to_string()) };
+        json!({"index": index, "got": got, "wanted": wanted})
+    });
+    json!({
+        "buffer": wrong.buffer,
+        "wrong": comparison.wrong,
+        "of": comparison.total,
+        "first": first,
+        "pattern": comparison.pattern.map(|pattern| pattern.to_string()),
+    })
+}
+
+fn size(exercise: &Exercise, size: Size) -> Map<String, Value> {
+    let dimensions = exercise.problem.dimensions().iter();
+    dimensions.zip(size).map(|(name, extent)| ((*name).to_owned(), json!(extent))).collect()
+}
+
+fn requirement(row: &RequirementJudgement) -> Value {
+    let needed = match row.requirement.bound {
+        Bound::AtMost(most) => json!({"at_most": most}),
+        Bound::AtLeast(least) => json!({"at_least": least}),
+    };
+    json!({
+        "key": row.requirement.key,
+        "name": message::metric(row.requirement.metric),
+        "yours": row.yours,
+        "needed": needed,
+        "reference": row.reference,
+        "met": row.met,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Line;
+
+    fn submission() -> Submission {
+        Submission { path: "some/kernel.cu".into(), text: String::new() }
+    }
+
+    fn race() -> Finding {
+        let site = |line, x, label| Site {
+            line: Some(Line { file: "kernel.cu".into(), number: line }),
+            thread: [x, 0, 0],
+            block: [0, 0, 0],
+            label,
+        };
+        Finding {
+            kind: "race",
+            is_error: true,
+            message: "two threads".into(),
+            space: Some("shared"),
+            site: Some(site(30, 0, "written here")),
+            other: Some(site(35, 1, "read here")),
+            count: 128,
+        }
+    }
+
+    fn keys(value: &Value) -> Vec<&str> {
+        value.as_object().map(|object| object.keys().map(String::as_str).collect()).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_run_has_the_documented_fields_in_their_order() {
+        let run = Run {
+            verdict: RunVerdict::Faults,
+            rejection: None,
+            findings: vec![race()],
+            buffers: Vec::new(),
+            counters: Some(Counters { barriers: 3, ..Counters::default() }),
+            resources: Resources { registers_per_thread: 16, static_shared_bytes: 2048, spill_bytes: 0 },
+            printed: String::new(),
+            seconds: 0.5,
+        };
+        let value = serde_json::to_value(RunObject::new(&submission(), &run)).expect("serialises");
+        assert_eq!(keys(&value), ["verdict", "faults", "counters", "resources", "seconds"]);
+        assert_eq!(
+            keys(&value["faults"][0]),
+            ["kind", "severity", "message", "file", "line", "count", "space", "thread", "block", "other"]
+        );
+        assert_eq!(
+            value["faults"][0],
+            json!({"kind": "race", "severity": "error", "message": "two threads", "file": "kernel.cu", "line": 30,
+                   "count": 128, "space": "shared", "thread": [0, 0, 0], "block": [0, 0, 0],
+                   "other": {"line": 35, "thread": [1, 0, 0], "block": [0, 0, 0]}})
+        );
+        assert_eq!(
+            keys(&value["counters"]),
+            [
+                "warp_instructions",
+                "thread_instructions",
+                "global_load_requests",
+                "global_load_sectors",
+                "global_load_bytes",
+                "global_store_requests",
+                "global_store_sectors",
+                "global_store_bytes",
+                "global_atomic_requests",
+                "shared_atomic_requests",
+                "constant_load_requests",
+                "shared_load_requests",
+                "shared_load_wavefronts",
+                "shared_load_bank_conflicts",
+                "shared_store_requests",
+                "shared_store_wavefronts",
+                "shared_store_bank_conflicts",
+                "branches",
+                "divergent_branches",
+                "barriers",
+                "fp32_flops",
+                "fp64_instructions"
+            ]
+        );
+        assert_eq!(value["counters"]["barriers"], 3);
+        assert_eq!(keys(&value["resources"]), ["registers_per_thread", "static_shared_bytes", "spill_bytes"]);
+    }
+
+    #[test]
+    fn a_kernel_that_never_ran_has_the_same_fields_and_the_reason() {
+        let run = Run::rejected(Rejection::Launch("the block is too large".into()));
+        let value = serde_json::to_value(RunObject::new(&submission(), &run)).expect("serialises");
+        assert_eq!(keys(&value), ["verdict", "faults", "counters", "resources", "seconds", "message"]);
+        assert_eq!(
+            (&value["verdict"], &value["message"]),
+            (&json!("launch_error"), &json!("the block is too large"))
+        );
+    }
+}

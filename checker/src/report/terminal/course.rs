@@ -1,0 +1,128 @@
+//! The commands about the course: what there is, what is done, and help with it.
+
+use std::ops::RangeInclusive;
+use std::path::Path;
+
+use anstream::println;
+use owo_colors::OwoColorize;
+
+use super::table::Table;
+use crate::message;
+use crate::progress::State;
+use crate::registry::Entry;
+use crate::report::{Examined, Health, Verified};
+use crate::workspace::{Reset, Workspace};
+
+fn mark(state: State) -> &'static str {
+    match state {
+        State::Untouched => "",
+        State::Started => "started",
+        State::Passed => "passed",
+    }
+}
+
+pub(crate) fn status(states: &[(&Entry, State)], next: Option<&Entry>) {
+    let passed = states.iter().filter(|(_, state)| *state == State::Passed).count();
+    println!("{}", format!("{passed} of {} exercises passed", states.len()).bold());
+    for (entry, state) in states.iter().filter(|(_, state)| *state != State::Untouched) {
+        println!("  {:02} {:<24} {}", entry.exercise.number, entry.exercise.slug, mark(*state));
+    }
+    println!();
+    match next {
+        None => println!("{}", "All done.".green().bold()),
+        Some(entry) => {
+            let exercise = &entry.exercise;
+            println!("next: {:02} {}: {}", exercise.number, exercise.slug, exercise.title);
+            println!("      {}", exercise.lesson);
+            println!("      {}", message::command(&format!("{:02}", exercise.number)).bold());
+        }
+    }
+}
+
+pub(crate) fn list(states: &[(&Entry, State)]) {
+    let mut table = Table::new(&["", "exercise", "what you learn", ""]);
+    for (entry, state) in states {
+        let exercise = &entry.exercise;
+        table.row([
+            format!("{:02}", exercise.number),
+            exercise.slug.to_owned(),
+            exercise.lesson.to_owned(),
+            mark(*state).to_owned(),
+        ]);
+    }
+    let lines = table.lines();
+    println!("{}", lines[0].dimmed());
+    lines[1..].iter().for_each(|line| println!("{line}"));
+}
+
+/// Shows hints `shown` (from 1), and says which are left.
+pub(crate) fn hints(entry: &Entry, shown: RangeInclusive<usize>) {
+    let exercise = &entry.exercise;
+    let (count, last) = (exercise.hints.len(), *shown.end());
+    for (index, hint) in exercise.hints.iter().enumerate().filter(|(index, _)| shown.contains(&(index + 1))) {
+        println!(
+            "{}",
+            format!("{:02} {}, hint {} of {count}", exercise.number, exercise.slug, index + 1).bold()
+        );
+        println!("{}\n", hint.trim_end());
+    }
+    if last < count {
+        println!("more help: {}", message::command(&format!("hint {:02} {}", exercise.number, last + 1)));
+    }
+}
+
+pub(crate) fn reset(kernel: &Path, reset: &Reset) {
+    let kernel = Workspace::shown(kernel);
+    match reset {
+        Reset::NothingToDo => println!("{kernel} is the stub already"),
+        Reset::Done { backup } => {
+            println!("{kernel} is the stub again; your kernel is kept in {}", Workspace::shown(backup));
+        }
+    }
+}
+
+pub(crate) fn verified(rows: &[Verified], seconds: f64) {
+    let mut table = Table::new(&["", "exercise", "file", "expected", "got", "seconds"]);
+    for row in rows {
+        table.row([
+            if row.is_good { "ok" } else { "FAIL" }.to_owned(),
+            row.folder.to_owned(),
+            row.what.clone(),
+            row.expected.clone(),
+            row.got.clone(),
+            format!("{:.2}", row.seconds),
+        ]);
+    }
+    let lines = table.lines();
+    println!("{}", lines[0].dimmed());
+    for (line, row) in lines[1..].iter().zip(rows) {
+        if row.is_good { println!("{line}") } else { println!("{}", line.red()) }
+    }
+    let bad = rows.iter().filter(|row| !row.is_good).count();
+    println!();
+    if bad == 0 {
+        println!(
+            "{} in {seconds:.1} s",
+            format!("{} are as they should be", message::counted(rows.len(), "file")).green().bold()
+        );
+    } else {
+        println!(
+            "{} in {seconds:.1} s",
+            format!("{bad} of {} files are not as they should be", rows.len()).red().bold()
+        );
+    }
+}
+
+pub(crate) fn examined(rows: &[Examined]) {
+    for row in rows {
+        let (name, found) = (format!("{:<10}", row.what), &row.found);
+        match row.state {
+            Health::Works => println!("{} {name} {found}", "ok  ".green()),
+            Health::Absent => println!("{} {name} {found}", "-   ".dimmed()),
+            Health::Broken => println!("{} {name} {found}", "FAIL".red().bold()),
+        }
+        if let Some(help) = &row.help {
+            println!("     {:<10} {}", "", help.bold());
+        }
+    }
+}

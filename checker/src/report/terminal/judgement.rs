@@ -1,0 +1,188 @@
+//! The verdict on an exercise, from what was judged to the one next step.
+
+use anstream::println;
+use owo_colors::OwoColorize;
+
+use super::excerpt::{self, Source};
+use super::table::Table;
+use crate::compile::Rejection;
+use crate::finding::Finding;
+use crate::judge::{CaseJudgement, CaseVerdict, RequirementJudgement, Verdict};
+use crate::message;
+use crate::report::Judged;
+use crate::trial::Launched;
+use crate::workspace::Workspace;
+
+pub(crate) fn judged(judged: &Judged<'_>) {
+    let path = Workspace::shown(&judged.submission.path);
+    let source = Source { path: &path, text: &judged.submission.text };
+    let exercise = &judged.entry.exercise;
+    println!("{}", format!("{:02} {}: {}", exercise.number, exercise.slug, exercise.title).bold());
+    println!("  {path}, on {}", judged.machine);
+    if let Some(launched) = &judged.trial.launched {
+        println!("  {}", launch(launched));
+    }
+    println!();
+    match &judged.trial.rejection {
+        Some(rejection) => self::rejection(rejection, source),
+        None => cases(judged, source),
+    }
+    requirements(judged);
+    if let (Some(timing), Some(speed)) = (&judged.trial.timing, exercise.speed) {
+        println!("  {}\n", message::timing(timing, speed.baseline.name));
+    }
+    conclusion(judged);
+}
+
+fn launch(launched: &Launched) -> String {
+    let [x, y, z] = launched.spec.block;
+    let resources = launched.resources;
+    let shared = resources.static_shared_bytes + launched.spec.shared_bytes;
+    let spills = match resources.spill_bytes {
+        0 => String::new(),
+        bytes => format!(", {bytes} bytes of spills"),
+    };
+    format!(
+        "{x} x {y} x {z} threads per block, {} registers per thread, {shared} bytes of shared memory{spills}",
+        resources.registers_per_thread
+    )
+}
+
+/// Why a kernel never ran.
+pub(super) fn rejection(rejection: &Rejection, source: Source<'_>) {
+    match rejection {
+        Rejection::Diagnostics(diagnostics) => {
+            for diagnostic in diagnostics {
+                println!("{}\n", excerpt::diagnostic(diagnostic, source));
+            }
+        }
+        Rejection::Refused { line, message } | Rejection::Unsupported { line, message } => {
+            println!("{}\n", excerpt::message(message, *line, source));
+        }
+        Rejection::Launch(message) => println!("{}\n", excerpt::message(message, None, source)),
+    }
+}
+
+fn cases(judged: &Judged<'_>, source: Source<'_>) {
+    for case in &judged.trial.cases {
+        let size = message::size(&judged.entry.exercise, case.size);
+        let mark = match case.verdict {
+            CaseVerdict::Right => "ok  ".green().to_string(),
+            CaseVerdict::NotRun => "-   ".dimmed().to_string(),
+            _ => "FAIL".red().bold().to_string(),
+        };
+        let verdict = if case.verdict == CaseVerdict::Right { "" } else { message::case(case.verdict) };
+        println!("  {mark} {size}  {verdict}");
+    }
+    println!();
+    if let Some((case, finding)) = first_error(&judged.trial.cases) {
+        println!("{}\n", excerpt::finding(finding, source));
+        others(case, finding);
+    }
+    if let Some(wrong) = first_wrong(&judged.trial.cases) {
+        println!("{} {}\n", "wrong values:".red().bold(), wrong);
+    }
+    for warning in &judged.trial.warnings {
+        println!("{}\n", excerpt::diagnostic(warning, source));
+    }
+    for warning in warnings(&judged.trial.cases) {
+        println!("{}\n", excerpt::finding(warning, source));
+    }
+}
+
+/// The first fault of the first case that has one.
+fn first_error(cases: &[CaseJudgement]) -> Option<(&CaseJudgement, &Finding)> {
+    cases.iter().find_map(|case| Some((case, case.findings.iter().find(|finding| finding.is_error)?)))
+}
+
+/// Says how much more there is; the first fault is the one to mend first.
+fn others(case: &CaseJudgement, shown: &Finding) {
+    let more: Vec<String> = case
+        .findings
+        .iter()
+        .filter(|finding| finding.is_error && !std::ptr::eq(*finding, shown))
+        .map(|finding| match finding.site.as_ref().and_then(|site| site.line.as_ref()) {
+            Some(line) => format!("{} at line {}", finding.kind, line.number),
+            None => finding.kind.to_owned(),
+        })
+        .collect();
+    if !more.is_empty() {
+        println!("  also in this case: {}\n", more.join(", "));
+    }
+}
+
+/// Wrong values, unless a fault of the same case explains them.
+fn first_wrong(cases: &[CaseJudgement]) -> Option<String> {
+    let case = cases.iter().find(|case| case.verdict == CaseVerdict::WrongValues)?;
+    case.wrong.as_ref().map(message::wrong)
+}
+
+/// Warnings by their line, once each however many cases they turn up in.
+fn warnings(cases: &[CaseJudgement]) -> Vec<&Finding> {
+    let mut seen: Vec<&Finding> = Vec::new();
+    for finding in cases.iter().flat_map(|case| &case.findings).filter(|finding| !finding.is_error) {
+        let same = |other: &&Finding| {
+            other.kind == finding.kind
+                && other.site.as_ref().map(|site| &site.line) == finding.site.as_ref().map(|site| &site.line)
+        };
+        if !seen.iter().any(same) {
+            seen.push(finding);
+        }
+    }
+    seen
+}
+
+fn requirements(judged: &Judged<'_>) {
+    let rows = &judged.trial.requirements;
+    if rows.is_empty() {
+        return;
+    }
+    let mut table = Table::new(&["requirement", "yours", "needed", "reference", ""]);
+    let number = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), message::quantity);
+    for row in rows {
+        let met = match row.met {
+            Some(true) => "met",
+            Some(false) => "not met",
+            None => "not judged",
+        };
+        table.row([
+            message::metric(row.requirement.metric).to_owned(),
+            number(row.yours),
+            message::bound(row.requirement.bound),
+            number(row.reference),
+            met.to_owned(),
+        ]);
+    }
+    let lines = table.lines();
+    println!("{}", lines[0].dimmed());
+    for (line, row) in lines[1..].iter().zip(rows) {
+        match row.met {
+            Some(true) => println!("{}", line.green()),
+            Some(false) => println!("{}", line.red()),
+            None => println!("{line}"),
+        }
+    }
+    println!();
+    for row in rows.iter().filter(|row| row.met == Some(false)) {
+        advice(row);
+    }
+}
+
+fn advice(row: &RequirementJudgement) {
+    println!("{} {}\n", format!("{}:", row.requirement.key).yellow().bold(), row.requirement.advice);
+}
+
+fn conclusion(judged: &Judged<'_>) {
+    let verdict = message::verdict(judged.trial.verdict);
+    match judged.trial.verdict {
+        Verdict::Passed => println!("{}", verdict.green().bold()),
+        Verdict::Unsupported | Verdict::NotJudged | Verdict::Inconclusive => {
+            println!("{}", verdict.yellow().bold())
+        }
+        _ => println!("{}", verdict.red().bold()),
+    }
+    if let (Verdict::Passed, Some(why)) = (judged.trial.verdict, judged.entry.exercise.not_judged_here) {
+        println!("speed: not judged here ({why})");
+    }
+    println!("next: {}", message::next_step(judged));
+}

@@ -1,0 +1,62 @@
+//! What `checker run` found.
+
+use anstream::println;
+use owo_colors::OwoColorize;
+use serde_json::Value;
+
+use super::excerpt::{self, Source};
+use super::judgement::rejection;
+use super::table::Table;
+use crate::message;
+use crate::report::{Run, RunVerdict};
+use crate::submission::Submission;
+use crate::workspace::Workspace;
+
+pub(crate) fn run(submission: &Submission, run: &Run) {
+    let path = Workspace::shown(&submission.path);
+    let source = Source { path: &path, text: &submission.text };
+    if let Some(why) = &run.rejection {
+        rejection(why, source);
+    }
+    for finding in &run.findings {
+        println!("{}\n", excerpt::finding(finding, source));
+    }
+    if !run.printed.is_empty() {
+        println!("{}\n{}", "printed by the kernel:".bold(), run.printed);
+    }
+    if let Some(counters) = &run.counters {
+        counted(&serde_json::to_value(counters).unwrap_or_default());
+    }
+    let resources = run.resources;
+    if resources.registers_per_thread > 0 {
+        println!(
+            "{} registers per thread, {} bytes of static shared memory, {} bytes of spills\n",
+            resources.registers_per_thread, resources.static_shared_bytes, resources.spill_bytes
+        );
+    }
+    let errors = run.findings.iter().filter(|finding| finding.is_error).count();
+    match run.verdict {
+        RunVerdict::Clean => println!("{} in {:.3} s on warpsim", "clean".green().bold(), run.seconds),
+        RunVerdict::Faults => println!("{}", message::counted(errors, "fault").red().bold()),
+        RunVerdict::Timeout => println!("{}", "timeout: the kernel does not finish".red().bold()),
+        RunVerdict::CompileError => println!("{}", "compile error".red().bold()),
+        RunVerdict::LaunchError => println!("{}", "launch error".red().bold()),
+        RunVerdict::Unsupported => println!("{}", "unsupported: no verdict".yellow().bold()),
+    }
+}
+
+/// The counters that are not zero.
+fn counted(counters: &Value) {
+    let mut table = Table::new(&["counter", "value"]);
+    for (name, value) in
+        counters.as_object().into_iter().flatten().filter(|(_, value)| value.as_u64() != Some(0))
+    {
+        table.row([name.clone(), value.to_string()]);
+    }
+    let lines = table.lines();
+    if lines.len() > 1 {
+        println!("{}", lines[0].dimmed());
+        lines[1..].iter().for_each(|line| println!("{line}"));
+        println!();
+    }
+}
