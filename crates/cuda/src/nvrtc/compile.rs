@@ -198,6 +198,7 @@ pub fn compile_with(
                 file: &job.name,
                 source: request.source,
                 headers: job.headers.iter().map(|(name, _)| name.as_str()).collect(),
+                has_cuda_headers: !toolchain.include_dirs().is_empty(),
                 ptx: &ptx,
             };
             let diagnostics = diagnostic::parse(&log, &context);

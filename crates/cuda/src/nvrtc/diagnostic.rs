@@ -59,6 +59,8 @@ pub(super) struct Context<'a> {
     pub(super) source: &'a str,
     /// Names of the virtual headers.
     pub(super) headers: Vec<&'a str>,
+    /// Whether CUDA's device headers are at hand.
+    pub(super) has_cuda_headers: bool,
     /// The PTX that the assembler's messages speak of; may be empty.
     pub(super) ptx: &'a str,
 }
@@ -176,7 +178,7 @@ impl<'a> Raw<'a> {
         match file {
             None => {}
             Some(PTX) => diagnostic.line = line.and_then(|line| source_line(context.ptx, line)),
-            Some(name) if own(name) => explain_include(&mut diagnostic),
+            Some(name) if own(name) => explain_include(&mut diagnostic, context),
             Some(name) => {
                 diagnostic.column = None;
                 diagnostic.line = self.line_in(context.file);
@@ -218,13 +220,16 @@ fn source_line(ptx: &str, line: u32) -> Option<u32> {
 const HEADERS_NOTE: &str =
     "a kernel can include CUDA's device headers and those that come with the exercise; no other file is read";
 
+const NO_CUDA_HEADERS_NOTE: &str = "this NVRTC came without CUDA's headers; \
+     `pip install nvidia-cuda-runtime-cu12 nvidia-cuda-cccl-cu12` puts them beside one that pip installed";
+
 /// Whether the compiler's name for a header is that header's: it may put the current folder, `/`, before it.
 fn same_header(printed: &str, header: &str) -> bool {
     printed == header || printed.strip_prefix('/').is_some_and(|rest| rest == header)
 }
 
 /// A header that is not found: the same words whether the path exists, is forbidden or is not there.
-fn explain_include(diagnostic: &mut Diagnostic) {
+fn explain_include(diagnostic: &mut Diagnostic, context: &Context<'_>) {
     let Some(rest) = ["cannot open source file \"", "could not open source file \""]
         .iter()
         .find_map(|start| diagnostic.message.strip_prefix(start))
@@ -234,6 +239,9 @@ fn explain_include(diagnostic: &mut Diagnostic) {
     let Some((name, _)) = rest.rsplit_once('"') else { return };
     diagnostic.message = format!("cannot open source file \"{name}\"");
     diagnostic.notes = vec![HEADERS_NOTE.into()];
+    if !context.has_cuda_headers {
+        diagnostic.notes.push(NO_CUDA_HEADERS_NOTE.into());
+    }
 }
 
 /// The line, from 1, of the `#include` that names this header.
@@ -268,7 +276,16 @@ mod tests {
     fn read(log: &str) -> Vec<Diagnostic> {
         let source = "#include \"warplings.cuh\"\n#include <tool.h>\n__global__ void k() {}\n";
         let ptx = ".version 8.8\n.entry k()\n{\n\t.loc\t1 17 0\n\tadd.s32 %r1, %r2, %r3;\n\t.loc 2 99 0\n\tbogus;\n}\n";
-        parse(log, &Context { file: "kernel.cu", source, headers: vec!["warplings.cuh", "tool.h"], ptx })
+        parse(
+            log,
+            &Context {
+                file: "kernel.cu",
+                source,
+                headers: vec!["warplings.cuh", "tool.h"],
+                has_cuda_headers: true,
+                ptx,
+            },
+        )
     }
 
     /// NVRTC 12.9.

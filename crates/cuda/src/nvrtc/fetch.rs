@@ -6,13 +6,14 @@
 //! interrupted one, never sees half a compiler.
 
 mod package;
+mod tool;
 mod unpack;
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
 use std::{fs, io};
 
 pub(super) use package::{PINNED, Package};
+use tool::{TOOLS, Tool, last_words};
 
 use super::Arch;
 use super::cache::{self, TEMPORARY_PREFIX};
@@ -170,58 +171,6 @@ fn fetch_into(
     find::in_folder(&folder, Origin::Cache).map_err(FetchError::Unpack)
 }
 
-/// The commands that can download, in the order in which they are tried.
-#[derive(Debug, Clone, Copy)]
-enum Tool<'a> {
-    /// The Python that has pip.
-    Pip(&'a str),
-    Uv,
-}
-
-const TOOLS: [Tool<'static>; 3] = [Tool::Pip("python3"), Tool::Pip("python"), Tool::Uv];
-
-impl Tool<'_> {
-    fn name(self) -> String {
-        match self {
-            Self::Pip(python) => format!("{python} -m pip"),
-            Self::Uv => "uv".into(),
-        }
-    }
-
-    fn command(self, requirements: &Path, into: &Path) -> Command {
-        let mut command = match self {
-            Self::Pip(python) => {
-                let mut command = Command::new(python);
-                command.args(["-m", "pip", "--disable-pip-version-check", "download", "--no-deps"]);
-                // Without a network the default of five retries takes most of a minute.
-                command.args(["--quiet", "--retries", "1", "--timeout", "20"]);
-                command.args(["--only-binary", ":all:", "--require-hashes", "--dest"]).arg(into);
-                command
-            }
-            Self::Uv => {
-                let mut command = Command::new("uv");
-                command.args(["pip", "install", "--quiet", "--no-deps", "--only-binary", ":all:"]);
-                command.args(["--require-hashes", "--target"]).arg(into);
-                command.env("UV_HTTP_RETRIES", "1");
-                command
-            }
-        };
-        command.arg("-r").arg(requirements).stdin(Stdio::null());
-        command
-    }
-
-    /// Whether this failure means that the tool is not there, so that the next may be tried.
-    fn is_missing(self, result: &io::Result<Output>) -> bool {
-        match result {
-            Err(_) => true,
-            Ok(output) => {
-                !output.status.success()
-                    && String::from_utf8_lossy(&output.stderr).contains("No module named pip")
-            }
-        }
-    }
-}
-
 /// Gives the folder that holds the wheel or, with uv, what was in it.
 fn download(
     package: &Package,
@@ -258,17 +207,6 @@ fn download(
         return Err(FetchError::Download { not_found, tool: tool.name(), message });
     }
     Err(FetchError::NoTool(not_found))
-}
-
-/// The last lines of an error output, indented, without pip's repeated retry warnings.
-fn last_words(stderr: &str) -> String {
-    let lines: Vec<_> = stderr
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty() && !line.starts_with("WARNING: Retrying"))
-        .collect();
-    let tail = &lines[lines.len().saturating_sub(4)..];
-    tail.iter().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
@@ -421,11 +359,5 @@ mod tests {
             let text = world.fetch(&[&world.python("good", DOWNLOADS)]).0.unwrap_err().to_string();
             assert!(text.contains("WARPLINGS_CACHE") && text.contains("cache"), "{text}");
         }
-    }
-
-    #[test]
-    fn pips_last_words_are_kept_and_its_retries_are_not() {
-        let stderr = "WARNING: Retrying (Retry(total=0))\n\nERROR: No matching distribution found for x\n";
-        assert_eq!(last_words(stderr), "  ERROR: No matching distribution found for x");
     }
 }

@@ -1,10 +1,14 @@
 //! Finding NVRTC on this machine.
 
-use std::path::{Path, PathBuf};
-use std::{env, fmt, fs, io};
+mod surroundings;
 
+use std::path::{Path, PathBuf};
+use std::{fmt, fs, io};
+
+use surroundings::Surroundings;
+
+use super::Arch;
 use super::fetch::{PINNED, Package};
-use super::{Arch, cache};
 
 /// An NVRTC that can be called: the library and the builtins library that belongs to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -111,70 +115,7 @@ pub fn find_for(arch: Arch) -> Result<Toolchain, NotFound> {
     search(&Surroundings::of_this_process(), arch)
 }
 
-/// What the search depends on, gathered in one place so that tests can make their own.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Surroundings {
-    pub(super) variable: Option<PathBuf>,
-    pub(super) cuda_homes: Vec<PathBuf>,
-    pub(super) loader_dirs: Vec<PathBuf>,
-    pub(super) python_dirs: Vec<PathBuf>,
-    pub(super) cache: Option<PathBuf>,
-}
-
-impl Surroundings {
-    pub(super) fn of_this_process() -> Self {
-        let path = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-        let list = |name: &str| {
-            env::var_os(name).map(|v| env::split_paths(&v).collect::<Vec<_>>()).unwrap_or_default()
-        };
-        let mut cuda_homes: Vec<_> =
-            ["CUDA_HOME", "CUDA_PATH"].iter().filter_map(|name| path(name)).collect();
-        let mut loader_dirs = if cfg!(windows) { list("PATH") } else { list("LD_LIBRARY_PATH") };
-        if cfg!(unix) {
-            cuda_homes.extend(["/usr/local/cuda", "/opt/cuda"].map(PathBuf::from));
-            loader_dirs.extend(loader_cache());
-            for dir in ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"] {
-                loader_dirs.push(dir.into());
-            }
-        }
-        loader_dirs.retain(|dir| dir.is_absolute());
-        Self {
-            variable: path("WARPLINGS_NVRTC"),
-            cuda_homes,
-            loader_dirs,
-            python_dirs: ["VIRTUAL_ENV", "CONDA_PREFIX"]
-                .iter()
-                .filter_map(|name| path(name))
-                .chain(python_on_path())
-                .chain(path("HOME").map(|home| home.join(".local")))
-                .chain(["/usr/local".into(), "/usr".into()])
-                .collect(),
-            cache: cache::cache_dir(),
-        }
-    }
-}
-
-/// The prefix of the `python3` that a shell would start. A virtual environment's is a link, which is not followed.
-fn python_on_path() -> Option<PathBuf> {
-    let dirs = env::var_os("PATH")?;
-    let bin = env::split_paths(&dirs).find(|dir| dir.join("python3").is_file())?;
-    bin.parent().map(Path::to_path_buf)
-}
-
-/// Folders of the loader's cache that hold an NVRTC. Without `ldconfig` there are none.
-fn loader_cache() -> Vec<PathBuf> {
-    let output = ["/sbin/ldconfig", "/usr/sbin/ldconfig"]
-        .iter()
-        .find_map(|program| std::process::Command::new(program).arg("-p").output().ok());
-    let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
-    text.lines()
-        .filter(|line| line.trim_start().starts_with("libnvrtc.so"))
-        .filter_map(|line| line.split_once("=> ").and_then(|(_, path)| Path::new(path.trim()).parent()))
-        .map(Path::to_path_buf)
-        .collect()
-}
-
-pub(super) fn search(surroundings: &Surroundings, arch: Arch) -> Result<Toolchain, NotFound> {
+fn search(surroundings: &Surroundings, arch: Arch) -> Result<Toolchain, NotFound> {
     let mut searched = Vec::new();
     let look_in = |dir: &Path, wanted: Option<&Path>, origin: Origin, searched: &mut Vec<String>| {
         let found = look_in(dir, wanted, origin, searched)?;
