@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::memory::{BufferId, Device};
 use crate::program::Program;
 use crate::report::Report;
+use crate::run;
 
 /// Limits of the emulated device: compute capability 8.0 (CUDA C++ Programming Guide, table "Technical
 /// Specifications per Compute Capability").
@@ -116,8 +117,65 @@ impl Launch {
     /// # Errors
     /// [`LaunchError`] if the device could not start such a launch; nothing has run then.
     pub fn run(&self, program: &Program, device: &mut Device) -> Result<Report, LaunchError> {
-        let _ = (program, device);
-        todo!()
+        self.check_shape(program)?;
+        let params = self.params(program, device)?;
+        Ok(run::run(self, program, device, params))
+    }
+
+    fn check_shape(&self, program: &Program) -> Result<(), LaunchError> {
+        let fits =
+            |dims: [u32; 3], most: [u32; 3]| dims.iter().zip(most).all(|(&d, most)| (1..=most).contains(&d));
+        if !fits(self.grid, limits::GRID_DIM) {
+            return Err(LaunchError::Grid { grid: self.grid });
+        }
+        let threads = self.block.iter().map(|&d| u64::from(d)).product::<u64>();
+        if self.block.contains(&0) {
+            return Err(LaunchError::Block { block: self.block });
+        }
+        if threads > u64::from(limits::THREADS_PER_BLOCK) {
+            return Err(LaunchError::Threads { block: self.block, threads });
+        }
+        if !fits(self.block, limits::BLOCK_DIM) {
+            return Err(LaunchError::Block { block: self.block });
+        }
+        if let Some(required) = program.required_block.filter(|&required| required != self.block) {
+            return Err(LaunchError::RequiredBlock { required });
+        }
+        if let Some(most) = program.max_threads.filter(|&most| threads > most) {
+            return Err(LaunchError::LaunchBounds { most, threads });
+        }
+        let fixed = program.static_shared;
+        if fixed > u64::from(limits::STATIC_SHARED_BYTES) {
+            return Err(LaunchError::StaticShared { bytes: fixed });
+        }
+        let bytes = fixed + u64::from(self.shared_bytes);
+        if bytes > u64::from(limits::SHARED_BYTES) {
+            return Err(LaunchError::Shared { bytes, fixed });
+        }
+        Ok(())
+    }
+
+    /// The bytes of the kernel's parameters.
+    fn params(&self, program: &Program, device: &Device) -> Result<Vec<u8>, LaunchError> {
+        let (takes, given) = (program.params.len(), self.args.len());
+        if takes != given {
+            return Err(LaunchError::ArgumentCount { takes, given });
+        }
+        let mut params = vec![0; program.params.last().map_or(0, |p| p.offset + p.bytes)];
+        for (index, (param, arg)) in program.params.iter().zip(&self.args).enumerate() {
+            let bytes = match arg {
+                Arg::Bytes(bytes) => bytes.clone(),
+                Arg::Buffer(buffer) if buffer.0 < device.buffers.len() => {
+                    device.address(*buffer).to_le_bytes().to_vec()
+                }
+                Arg::Buffer(_) => return Err(LaunchError::UnknownBuffer { index }),
+            };
+            if bytes.len() != param.bytes {
+                return Err(LaunchError::ArgumentSize { index, takes: param.bytes, given: bytes.len() });
+            }
+            params[param.offset..param.offset + param.bytes].copy_from_slice(&bytes);
+        }
+        Ok(params)
     }
 }
 
@@ -131,13 +189,21 @@ pub enum LaunchError {
     Block { block: [u32; 3] },
     #[error("the block has {threads} threads ({} x {} x {}): a block has at most 1024", block[0], block[1], block[2])]
     Threads { block: [u32; 3], threads: u64 },
-    #[error("the kernel was compiled for blocks of at most {most} threads (`__launch_bounds__`), and is launched with {threads}")]
+    #[error(
+        "the kernel was compiled for blocks of at most {most} threads (`__launch_bounds__`), and is launched with {threads}"
+    )]
     LaunchBounds { most: u64, threads: u64 },
     #[error("the kernel must be launched with a block of {} x {} x {} threads (`.reqntid`)", required[0], required[1], required[2])]
     RequiredBlock { required: [u32; 3] },
-    #[error("the kernel needs {bytes} bytes of static shared memory: a block has at most {} (48 KB)", limits::STATIC_SHARED_BYTES)]
+    #[error(
+        "the kernel needs {bytes} bytes of static shared memory: a block has at most {} (48 KB)",
+        limits::STATIC_SHARED_BYTES
+    )]
     StaticShared { bytes: u64 },
-    #[error("the launch needs {bytes} bytes of shared memory ({fixed} static, the rest dynamic): a block has at most {} (163 KB)", limits::SHARED_BYTES)]
+    #[error(
+        "the launch needs {bytes} bytes of shared memory ({fixed} static, the rest dynamic): a block has at most {} (163 KB)",
+        limits::SHARED_BYTES
+    )]
     Shared { bytes: u64, fixed: u64 },
     #[error("the kernel takes {takes} arguments and was given {given}")]
     ArgumentCount { takes: usize, given: usize },

@@ -2,9 +2,11 @@
 
 mod alu;
 mod counters;
+mod exec;
 mod fault;
 mod isa;
 mod launch;
+mod lower;
 mod memory;
 mod message;
 pub mod observe;
@@ -13,6 +15,7 @@ pub mod pattern;
 mod program;
 mod registers;
 mod report;
+mod run;
 
 pub use counters::Counters;
 pub use fault::{BarrierProblem, Detail, Fault, FaultKind, Party, Severity, Sink, SourceLine, Space, Touch};

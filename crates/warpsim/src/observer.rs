@@ -91,6 +91,9 @@ pub struct BadAccess {
 /// Receives what happens. All methods do nothing unless overridden. Lanes outside the block's size never appear.
 #[allow(unused_variables)]
 pub trait Observer: Send {
+    /// Whether nothing is wanted but [`bad_access`](Observer::bad_access), [`poison`](Observer::poison) and what
+    /// happens at barriers: the executor then does not describe every access.
+    const SILENT: bool = false;
     /// A block starts; its shared memory is fresh.
     fn block_start(&mut self, block: u64) {}
     /// The block's last thread has finished.

@@ -26,6 +26,8 @@ pub struct Pattern {
     pub groups: Vec<(u64, u32)>,
     /// Distance in bytes from the lowest active address to the end of the highest access.
     pub span: u64,
+    /// Offset in bytes from the lowest active address to the first active lane's.
+    pub first_offset: u64,
     /// Whether accesses of different groups overlap (start addresses closer than the access size).
     pub overlapping: bool,
 }
@@ -56,6 +58,7 @@ impl Pattern {
             load_wavefronts: wavefronts(bytes, mask, addresses, shares_with_neighbour(mask, addresses)),
             store_wavefronts: wavefronts(bytes, mask, addresses, false),
             span: groups.last().map_or(0, |last| last.0 + bytes),
+            first_offset: lanes(mask).next().map_or(0, |lane| addresses[lane as usize] - lowest),
             overlapping: groups.windows(2).any(|pair| pair[1].0 - pair[0].0 < bytes),
             groups,
         }
@@ -143,8 +146,6 @@ struct Entry {
     relative: [u64; 32],
     /// The first active lane's address modulo the sector size, for which `pattern` holds.
     alignment: u64,
-    /// Distance from the lowest address to the first active lane's.
-    above_lowest: u64,
     /// Sectors by alignment; 0 where not yet computed.
     sectors_at: [u8; SECTOR as usize],
     pattern: Pattern,
@@ -203,11 +204,10 @@ impl Entry {
         let pattern = Pattern::new(bytes, mask, addresses);
         let select: [u64; 32] = std::array::from_fn(|lane| if mask >> lane & 1 == 1 { u64::MAX } else { 0 });
         let relative = std::array::from_fn(|lane| addresses[lane].wrapping_sub(first) & select[lane]);
-        let lowest = lanes(mask).map(|lane| addresses[lane as usize]).min().unwrap_or(first);
         let alignment = first % SECTOR;
         let mut sectors_at = [0; SECTOR as usize];
         sectors_at[alignment as usize] = pattern.sectors as u8;
-        Entry { bytes, mask, select, relative, alignment, above_lowest: first - lowest, sectors_at, pattern }
+        Entry { bytes, mask, select, relative, alignment, sectors_at, pattern }
     }
 
     /// Whether an access has the same size, lanes and relative addresses.
@@ -218,8 +218,14 @@ impl Entry {
         }
         // No early exit, so that this becomes a handful of vector instructions.
         let mut difference = 0;
-        for lane in 0..32 {
-            difference |= (addresses[lane].wrapping_sub(first) ^ self.relative[lane]) & self.select[lane];
+        if mask == u32::MAX {
+            for lane in 0..32 {
+                difference |= addresses[lane].wrapping_sub(first) ^ self.relative[lane];
+            }
+        } else {
+            for lane in 0..32 {
+                difference |= (addresses[lane].wrapping_sub(first) ^ self.relative[lane]) & self.select[lane];
+            }
         }
         difference == 0
     }
@@ -241,7 +247,7 @@ impl Entry {
         }
         let known = &mut self.sectors_at[alignment as usize];
         if *known == 0 {
-            let lowest = first - self.above_lowest;
+            let lowest = first - self.pattern.first_offset;
             *known = sectors(&self.pattern.groups, u64::from(self.bytes), lowest) as u8;
         }
         self.pattern.sectors = u32::from(*known);

@@ -2,11 +2,414 @@
 
 use ptx::Module;
 
-use crate::fault::SourceLine;
+use crate::alu::AluFn;
+use crate::fault::{SourceLine, Space};
+use crate::isa::{AtomicFn, Mma};
+use crate::lower;
+use crate::observer::{Order, Scope};
+use crate::registers::{Class, Operands};
+
+/// "No such instruction", as a branch's join.
+pub(crate) const NOWHERE: u32 = u32::MAX;
 
 /// A kernel and the device functions it calls, lowered to a dense program.
 #[derive(Debug)]
-pub struct Program {}
+pub struct Program {
+    pub(crate) kernel: String,
+    pub(crate) code: Vec<Inst>,
+    /// What each instruction reads and writes, for tracking values that were never set.
+    pub(crate) flow: Vec<Flow>,
+    pub(crate) facts: Vec<Facts>,
+    /// For each instruction the index of its line in `line_table`, or `NOWHERE`.
+    pub(crate) lines: Vec<u32>,
+    pub(crate) line_table: Vec<SourceLine>,
+    /// Registers of vector operands, and of calls.
+    pub(crate) lists: Vec<Reg>,
+    pub(crate) jump_tables: Vec<Vec<u32>>,
+    pub(crate) calls: Vec<Call>,
+    /// Matrix instructions, with the registers of `d`, `a`, `b` and `c`.
+    pub(crate) matrices: Vec<(Mma, [Vec<u16>; 4])>,
+    /// The kernel is number 0.
+    pub(crate) functions: Vec<Function>,
+    pub(crate) params: Vec<Param>,
+    pub(crate) shared: Vec<SharedVariable>,
+    pub(crate) static_shared: u64,
+    pub(crate) globals: Vec<GlobalVariable>,
+    pub(crate) constant: Vec<u8>,
+    /// `extern __shared__` arrays that the kernel uses, in order of name; two of them are the same memory.
+    pub(crate) dynamic_shared: Vec<(String, Option<u32>)>,
+    pub(crate) max_threads: Option<u64>,
+    pub(crate) required_block: Option<[u32; 3]>,
+    /// Blocks may wait for or pass values to each other (atomics, volatile or ordered accesses to global memory):
+    /// run them one after another from the start.
+    pub(crate) communicates: bool,
+}
+
+/// A register of the current frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Reg {
+    pub(crate) class: Class,
+    pub(crate) index: u16,
+}
+
+/// One decoded instruction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Inst {
+    pub(crate) step: Step,
+    pub(crate) guard: Guard,
+    pub(crate) ops: Operands,
+}
+
+/// `@p` or `@!p`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Guard {
+    Always,
+    If(u16),
+    Unless(u16),
+}
+
+/// What an instruction does, beyond its operands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Step {
+    /// Registers to registers, lane by lane.
+    Alu(AluFn),
+    Load(Memory),
+    Store(Memory),
+    Atomic(Memory, AtomicFn),
+    /// `cp.async`: `src[0]` shared address, `src[1]` global address, `src[2]` bytes to read if `sized`.
+    AsyncCopy(AsyncCopy),
+    AsyncCommit,
+    /// Wait until at most this many groups are pending; `None`: until nothing is.
+    AsyncWait(Option<u32>),
+    /// `ldmatrix`: this many 8x8 matrices; `src[0]` is the address, destinations in `lists`.
+    LoadMatrix {
+        memory: Memory,
+        transposed: bool,
+    },
+    /// `mma.sync`.
+    Matrix(u32),
+    /// The address of a local variable, at this offset in the frame.
+    LocalAddress(u32),
+    /// Splits a value into registers of `bits` each (`lists[imm..]`), or the reverse.
+    Unpack {
+        bits: u8,
+        count: u8,
+        wide: bool,
+    },
+    Pack {
+        bits: u8,
+        count: u8,
+        wide: bool,
+    },
+    Branch {
+        target: u32,
+        join: u32,
+    },
+    /// `brx.idx`: `src[0]` selects from the jump table.
+    BranchTable {
+        table: u32,
+        join: u32,
+    },
+    Call(u32),
+    Return,
+    Exit,
+    Trap,
+    Nothing,
+    Barrier(Barrier),
+    /// `bar.warp.sync`; `src[0]` is the mask.
+    WarpSync,
+    /// `shfl.sync`: `src[0]` value, `src[1]` lane operand, `src[2]` clamp and segment mask, `src[3]` member mask.
+    Shuffle {
+        mode: ShuffleMode,
+        has_mask: bool,
+    },
+    /// `vote.sync`: `src[0]` predicate, `src[1]` member mask.
+    Vote {
+        mode: VoteMode,
+        negated: bool,
+        has_mask: bool,
+    },
+    /// `match.sync`: `src[0]` value, `src[1]` member mask.
+    Match {
+        all: bool,
+        wide: bool,
+    },
+    /// `redux.sync`: `src[0]` value, `src[1]` member mask.
+    Redux(AtomicFn),
+    /// `elect.sync`: `src[0]` member mask.
+    Elect,
+    ActiveMask,
+    Fence(Scope),
+    /// `%clock`, `%clock64`, `%globaltimer`.
+    Clock(Class),
+}
+
+/// Where a memory instruction gets its address and what it moves.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Memory {
+    /// `None`: a generic address.
+    pub(crate) space: Option<Space>,
+    /// Register file of `src[0]`, the base address; `None`: absolute.
+    pub(crate) base: Option<Class>,
+    /// The address is relative to the function's local frame.
+    pub(crate) in_frame: bool,
+    pub(crate) offset: i64,
+    /// Bytes per element.
+    pub(crate) bytes: u8,
+    /// Elements per lane: 1, or 2, 4, 8 with registers in `lists[imm..]`.
+    pub(crate) count: u8,
+    /// Loads into wider registers extend the sign, to this many bits.
+    pub(crate) sign_extend: Option<u8>,
+    /// Register file of the values.
+    pub(crate) class: Class,
+    pub(crate) order: Order,
+    pub(crate) scope: Scope,
+}
+
+impl Memory {
+    /// Bytes per lane.
+    pub(crate) fn width(&self) -> u32 {
+        u32::from(self.bytes) * u32::from(self.count)
+    }
+}
+
+/// `cp.async`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AsyncCopy {
+    pub(crate) bytes: u8,
+    pub(crate) to: Memory,
+    pub(crate) from: Memory,
+    /// The third operand gives how many bytes to read; the rest is zero. Or a predicate: ignore the source.
+    pub(crate) size: AsyncSize,
+}
+
+/// How much of a `cp.async` is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AsyncSize {
+    All,
+    /// `src[2]`, a 32-bit register.
+    Register,
+    /// `src[2]`, a predicate: fill with zeros instead.
+    IgnoreIf,
+}
+
+/// `bar` and `barrier`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Barrier {
+    pub(crate) kind: BarrierKind,
+    /// All lanes of a warp must come together.
+    pub(crate) aligned: bool,
+    /// `src[1]` holds how many threads take part.
+    pub(crate) counted: bool,
+}
+
+/// What threads do at a barrier. `src[0]` is the barrier's number, `src[2]` the predicate of a reduction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BarrierKind {
+    Sync,
+    Arrive,
+    /// `bar.red`, with whether the predicate is negated.
+    Reduce(BarrierReduction, bool),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BarrierReduction {
+    Count,
+    And,
+    Or,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ShuffleMode {
+    Up,
+    Down,
+    Butterfly,
+    Index,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum VoteMode {
+    All,
+    Any,
+    Uniform,
+    Ballot,
+}
+
+/// What an instruction reads and writes; indices count through all register files of a frame (predicates, words,
+/// wide ones), plus 1. 0 is nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Flow {
+    pub(crate) reads: [u32; 4],
+    pub(crate) writes: [u32; 2],
+    pub(crate) rule: FlowRule,
+}
+
+/// How "never set" passes from sources to destinations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum FlowRule {
+    /// From any source.
+    #[default]
+    Any,
+    /// `and` of predicates: not where the other one is false.
+    And,
+    /// `or` of predicates: not where the other one is true.
+    Or,
+    /// `selp`: only from the value chosen by the predicate, the third source.
+    Select,
+    /// The result is known whatever the source (`xor a, a`).
+    Never,
+}
+
+/// What counters want to know of an instruction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Facts {
+    /// Single-precision operations per lane: add and mul 1, fma 2, twice that for packed halves... none.
+    pub(crate) fp32_flops: u8,
+    pub(crate) is_fp64: bool,
+    /// Line of the PTX text.
+    pub(crate) ptx_line: u32,
+}
+
+/// A function's frame.
+#[derive(Debug, Default)]
+pub(crate) struct Function {
+    pub(crate) name: String,
+    pub(crate) entry: u32,
+    /// Registers of each file, constants included.
+    pub(crate) registers: FrameSize,
+    /// Registers that hold the same in every call, and what.
+    pub(crate) constants: Vec<(Reg, Constant)>,
+    /// Registers that may be read before they are written.
+    pub(crate) unset: Vec<Reg>,
+    /// Bytes of local memory per lane: variables, and parameters of calls.
+    pub(crate) local_bytes: u32,
+    /// Where parameters and results live.
+    pub(crate) params: Vec<Place>,
+    pub(crate) returns: Vec<Place>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct FrameSize {
+    pub(crate) pred: usize,
+    pub(crate) word: usize,
+    pub(crate) wide: usize,
+}
+
+impl FrameSize {
+    /// A register's number through all files of the frame, plus 1.
+    #[inline(always)]
+    pub(crate) fn unified(self, reg: Reg) -> u32 {
+        let before = match reg.class {
+            Class::Pred => 0,
+            Class::Word => self.pred,
+            Class::Wide => self.pred + self.word,
+        };
+        (before + reg.index as usize + 1) as u32
+    }
+}
+
+/// A parameter of a call: in the frame's local memory, or in a register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    Local { offset: u32, bytes: u32 },
+    Register(Reg),
+}
+
+/// What a constant register holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Constant {
+    Bits(u64),
+    Special(Special),
+    /// Bytes of the kernel's parameters, zero- or sign-extended.
+    Param {
+        offset: u32,
+        bytes: u8,
+        signed: bool,
+    },
+    /// The address of a module variable.
+    Global {
+        variable: u32,
+        offset: i64,
+    },
+}
+
+/// Special registers that do not change while a block runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Special {
+    ThreadIndex(u8),
+    BlockDim(u8),
+    BlockIndex(u8),
+    GridDim(u8),
+    Lane,
+    Warp,
+    WarpCount,
+    LaneMask(LaneMask),
+    DynamicSharedBytes,
+    TotalSharedBytes,
+}
+
+/// `%lanemask_*`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum LaneMask {
+    Eq,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+}
+
+/// A call site.
+#[derive(Debug)]
+pub(crate) struct Call {
+    pub(crate) target: Callee,
+    /// Where the caller has the arguments and wants the results.
+    pub(crate) arguments: Vec<Place>,
+    pub(crate) results: Vec<Place>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Callee {
+    Function(u32),
+    /// Through a register holding a function's number plus 1.
+    Indirect(Reg),
+    /// `vprintf`.
+    Printf,
+    /// `__assertfail`.
+    AssertFail,
+}
+
+/// A kernel parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Param {
+    pub(crate) name: String,
+    pub(crate) offset: usize,
+    pub(crate) bytes: usize,
+}
+
+/// A variable in shared memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SharedVariable {
+    pub(crate) name: String,
+    pub(crate) offset: u64,
+    /// 0 for `extern` arrays, which take the rest.
+    pub(crate) bytes: u64,
+}
+
+/// A `.global` variable of the module; becomes a buffer for the launch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct GlobalVariable {
+    pub(crate) name: String,
+    pub(crate) data: Vec<u8>,
+    /// Places to patch with addresses.
+    pub(crate) relocations: Vec<Relocation>,
+}
+
+/// Eight bytes at `at` become the address of a variable or the number of a function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Relocation {
+    pub(crate) at: usize,
+    pub(crate) target: Constant,
+}
 
 impl Program {
     /// Lowers the entry point `kernel` of `module` and what it calls.
@@ -14,24 +417,28 @@ impl Program {
     /// # Errors
     /// [`LowerError`] for an unknown kernel, an instruction that is not supported, and PTX that makes no sense.
     pub fn new(module: &Module, kernel: &str) -> Result<Program, LowerError> {
-        let _ = (module, kernel);
-        todo!()
+        lower::lower(module, kernel)
+    }
+
+    /// The kernel's name.
+    pub fn kernel(&self) -> &str {
+        &self.kernel
     }
 
     /// The source line of an instruction: the innermost one in the main file.
     pub fn source_line(&self, pc: u32) -> Option<&SourceLine> {
-        let _ = pc;
-        todo!()
+        let line = *self.lines.get(pc as usize)?;
+        self.line_table.get(line as usize)
     }
 
     /// Static shared memory, in bytes.
     pub fn static_shared_bytes(&self) -> u64 {
-        todo!()
+        self.static_shared
     }
 
-    /// Sizes of the kernel's parameters, in bytes.
-    pub fn param_sizes(&self) -> Vec<usize> {
-        todo!()
+    /// Names and sizes in bytes of the kernel's parameters.
+    pub fn params(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.params.iter().map(|p| (p.name.as_str(), p.bytes))
     }
 }
 

@@ -58,6 +58,12 @@ pub(crate) struct Registers {
     pub(crate) pred: Vec<u32>,
     pub(crate) word: Vec<Lanes<u32>>,
     pub(crate) wide: Vec<Lanes<u64>>,
+    /// Lanes of each register that hold nothing anyone set, by unified number (see `program::Flow`).
+    pub(crate) poison: Vec<u32>,
+    /// The load that brought a poisoned value, as pc + 1; 0 for a register that was never written.
+    pub(crate) origin: Vec<u32>,
+    /// Whether there may be any poison: while there is none, nothing needs to be tracked.
+    pub(crate) tainted: bool,
     pub(crate) base: FrameBase,
 }
 
@@ -67,6 +73,7 @@ pub(crate) struct FrameBase {
     pub(crate) pred: usize,
     pub(crate) word: usize,
     pub(crate) wide: usize,
+    pub(crate) poison: usize,
 }
 
 impl Registers {

@@ -17,8 +17,12 @@ pub(crate) fn atomic(operation: &str, ty: &str) -> Option<AtomicFn> {
         ("exch", "b16") => |_, b, _| low16(b),
         ("exch", "b32" | "u32" | "s32" | "f32") => |_, b, _| low32(b),
         ("exch", "b64" | "u64" | "s64" | "f64") => |_, b, _| b,
-        ("cas", "b16" | "u16" | "s16") => |old, b, c| if low16(old) == low16(b) { low16(c) } else { low16(old) },
-        ("cas", "b32" | "u32" | "s32" | "f32") => |old, b, c| if low32(old) == low32(b) { low32(c) } else { low32(old) },
+        ("cas", "b16" | "u16" | "s16") => {
+            |old, b, c| if low16(old) == low16(b) { low16(c) } else { low16(old) }
+        }
+        ("cas", "b32" | "u32" | "s32" | "f32") => {
+            |old, b, c| if low32(old) == low32(b) { low32(c) } else { low32(old) }
+        }
         ("cas", "b64" | "u64" | "s64" | "f64") => |old, b, c| if old == b { c } else { old },
         ("and", "b32" | "u32" | "s32") => |old, b, _| low32(old & b),
         ("and", "b64" | "u64" | "s64") => |old, b, _| old & b,

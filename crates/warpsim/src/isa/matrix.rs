@@ -27,7 +27,10 @@ enum Element {
     Tf32,
     F64,
     /// Integers of this many bits.
-    Integer { bits: u32, signed: bool },
+    Integer {
+        bits: u32,
+        signed: bool,
+    },
     /// Single bits.
     Bit,
 }
@@ -67,7 +70,8 @@ impl Element {
             Element::Tf32 => f64::from(f32::from_bits(bits & !0x1fff)),
             Element::Integer { bits: width, signed } => {
                 let field = bits << (32 - width * (e as u32 + 1));
-                let value = if signed { field as i32 >> (32 - width) } else { (field >> (32 - width)) as i32 };
+                let value =
+                    if signed { field as i32 >> (32 - width) } else { (field >> (32 - width)) as i32 };
                 f64::from(value)
             }
             Element::Bit => f64::from(bits >> e & 1),
@@ -164,7 +168,9 @@ impl Mma {
             (Element::Bf16, Element::Bf16) | (Element::Tf32, Element::Tf32) => {
                 self.c == Accumulator::F32 && self.d == Accumulator::F32
             }
-            (Element::F64, Element::F64) => self.c == Accumulator::F64 && self.d == Accumulator::F64 && self.rows == 8,
+            (Element::F64, Element::F64) => {
+                self.c == Accumulator::F64 && self.d == Accumulator::F64 && self.rows == 8
+            }
             (Element::Integer { bits: x, .. }, Element::Integer { bits: y, .. }) => {
                 x == y && self.c == Accumulator::S32 && self.d == Accumulator::S32
             }
@@ -210,7 +216,8 @@ impl Mma {
             }
             for (r, &register) in b.iter().enumerate() {
                 for e in 0..per {
-                    right[group][per * place + e + 4 * per * r] = self.element(registers, self.b, register, lane, e);
+                    right[group][per * place + e + 4 * per * r] =
+                        self.element(registers, self.b, register, lane, e);
                 }
             }
         }
@@ -224,7 +231,9 @@ impl Mma {
                         Accumulator::F16 => {
                             f64::from(widen(F16, part(registers.word(c[half_row])[lane], e as u32)))
                         }
-                        Accumulator::F32 => f64::from(f32::from_bits(registers.word(c[2 * half_row + e])[lane])),
+                        Accumulator::F32 => {
+                            f64::from(f32::from_bits(registers.word(c[2 * half_row + e])[lane]))
+                        }
                         Accumulator::S32 => f64::from(registers.word(c[2 * half_row + e])[lane] as i32),
                         Accumulator::F64 => f64::from_bits(registers.wide(c[2 * half_row + e])[lane]),
                     };

@@ -51,13 +51,10 @@ fn each_form_adds_an_instruction() {
 /// The portable and the vectorised variant of every instruction give the same bits.
 #[test]
 fn variants_agree() {
-    let mut inputs = Inputs(1);
     for form in forms() {
         for name in form.names() {
             let alu = instruction(&name);
-            let sources: Vec<Vec<u64>> = (0..32)
-                .map(|_| alu.signature.src.iter().flatten().map(|&kind| inputs.value(kind)).collect())
-                .collect();
+            let sources = Inputs::for_name(&name).lanes(&alu);
             let results: Vec<_> = variants(&alu)
                 .into_iter()
                 .map(|variant| run_variant(&alu, variant, alu.imm, &sources))

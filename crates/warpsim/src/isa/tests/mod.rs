@@ -3,6 +3,7 @@
 use crate::alu::{Alu, AluFn};
 use crate::registers::{Class, FULL, Kind, Operands, Registers};
 
+mod hardware;
 mod integer;
 mod lookup;
 
@@ -92,6 +93,14 @@ fn check(name: &str, sources: &[u64], expected: &[u64]) {
 struct Inputs(u64);
 
 impl Inputs {
+    /// Inputs that depend on nothing but the instruction.
+    fn for_name(name: &str) -> Inputs {
+        // FNV-1a.
+        Inputs(name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        }))
+    }
+
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -100,29 +109,70 @@ impl Inputs {
         z ^ z >> 31
     }
 
-    /// A value of this kind: half of them from the corners of the type.
+    fn pick(&mut self, values: &[u64]) -> u64 {
+        values[self.next() as usize % values.len()]
+    }
+
+    /// A value of this kind: from the corners of the type, from a range where results are interesting, or any.
     fn value(&mut self, kind: Kind) -> u64 {
-        let corner = self.next() % 2 == 0;
-        let pick = |inputs: &mut Inputs, corners: &[u64]| corners[inputs.next() as usize % corners.len()];
-        match kind {
-            Kind::Pred => self.next() & 1,
-            Kind::Bits(8) if corner => pick(self, &[0, 1, 0x7f, 0x80, 0xff]),
-            Kind::Bits(16) if corner => pick(self, CORNERS_16),
-            Kind::Bits(32) if corner => {
-                pick(self, &[0, 1, 2, 31, 32, 33, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff])
-            }
-            Kind::Bits(64) if corner => {
-                pick(self, &[0, 1, 63, 64, 0x7fff_ffff_ffff_ffff, 0x8000_0000_0000_0000, u64::MAX])
-            }
-            Kind::F32 if corner => pick(self, CORNERS_F32),
-            Kind::F64 if corner => pick(self, CORNERS_F64),
-            // Floating-point numbers near each other, so that sums cancel and quotients round.
-            Kind::F32 => self.next() & 0x8fff_ffff | 0x3800_0000,
-            Kind::F64 => self.next() & 0x80ff_ffff_ffff_ffff | 0x3f00_0000_0000_0000,
-            Kind::Bits(bits) => self.next() & (u64::MAX >> (64 - u32::from(bits))),
+        let class = self.next() % 8;
+        let random = self.next();
+        match (kind, class) {
+            (Kind::Pred, _) => random & 1,
+            (Kind::Bits(8), 0..3) => self.pick(&[0, 1, 0x7f, 0x80, 0xff]),
+            (Kind::Bits(16), 0..3) => self.pick(CORNERS_16),
+            (Kind::Bits(32), 0..3) => self.pick(CORNERS_32),
+            (Kind::Bits(64), 0..3) => self.pick(CORNERS_64),
+            (Kind::F32, 0..3) => self.pick(CORNERS_F32),
+            (Kind::F64, 0..3) => self.pick(CORNERS_F64),
+            // Shift amounts, positions, small divisors.
+            (Kind::Bits(32 | 64), 3) => random % 72,
+            // Near 1 and each other, so that sums cancel and quotients round.
+            (Kind::F32, 3..6) => random & 0x80ff_ffff | 0x3f00_0000,
+            (Kind::F64, 3..6) => random & 0x801f_ffff_ffff_ffff | 0x3fe0_0000_0000_0000,
+            // The range of integers.
+            (Kind::F32, 6) => random & 0x9fff_ffff | 0x4000_0000,
+            (Kind::F64, 6) => random & 0x83ff_ffff_ffff_ffff | 0x4000_0000_0000_0000,
+            (Kind::F32, _) => random & 0xffff_ffff,
+            (Kind::F64, _) => random,
+            (Kind::Bits(bits), _) => random & (u64::MAX >> (64 - u32::from(bits))),
         }
     }
+
+    /// 32 lanes of sources for an instruction.
+    fn lanes(&mut self, alu: &Alu) -> Vec<Vec<u64>> {
+        (0..32).map(|_| alu.signature.src.iter().flatten().map(|&kind| self.value(kind)).collect()).collect()
+    }
 }
+
+const CORNERS_32: &[u64] = &[
+    0,
+    1,
+    2,
+    31,
+    32,
+    33,
+    0x7fff_ffff,
+    0x8000_0000,
+    0xffff_ffff,
+    0x0000_ffff,
+    0x8000_7fff,
+    0x7c00_3c00,
+    0xfc01_03ff,
+];
+
+const CORNERS_64: &[u64] = &[
+    0,
+    1,
+    63,
+    64,
+    0x7fff_ffff_ffff_ffff,
+    0x8000_0000_0000_0000,
+    u64::MAX,
+    0xffff_ffff,
+    0x8000_0000,
+    0x40_0000_0000_0001,
+];
 
 /// Corners of integers and of both half-precision formats.
 const CORNERS_16: &[u64] = &[

@@ -26,6 +26,7 @@ impl Class {
     ///
     /// Volatile accesses of one warp (`volatile_pair`) are: warp-synchronous code of the time before independent
     /// thread scheduling relied on them. Between warps they are flags.
+    #[inline]
     pub(super) fn conflicts(self, other: Class, volatile_pair: bool) -> bool {
         use Class::{Read, SyncRead, SyncWrite, Write};
         match (self, other) {
@@ -54,6 +55,7 @@ impl Code {
     const VOLATILE: u32 = 1 << 31;
     const ATOMIC: u32 = 1 << 30;
 
+    #[inline]
     pub(super) fn new(pc: u32, is_volatile: bool, is_atomic: bool) -> Code {
         let flag = |set, bit| if set { bit } else { 0 };
         Code(
@@ -63,14 +65,17 @@ impl Code {
         )
     }
 
+    #[inline]
     pub(super) fn pc(self) -> u32 {
         self.0 & !(Code::VOLATILE | Code::ATOMIC)
     }
 
+    #[inline]
     pub(super) fn is_volatile(self) -> bool {
         self.0 & Code::VOLATILE != 0
     }
 
+    #[inline]
     pub(super) fn is_atomic(self) -> bool {
         self.0 & Code::ATOMIC != 0
     }
@@ -142,6 +147,7 @@ impl Current<'_> {
     }
 
     /// The part of a lane's stored value that goes to its cell number `index` of `1 << shift` bytes.
+    #[inline]
     pub(super) fn cell_value(&self, lane: u32, index: usize, shift: u32) -> Option<u32> {
         let bits = 8 << shift;
         self.values.map(|values| {

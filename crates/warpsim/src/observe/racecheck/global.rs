@@ -10,6 +10,7 @@
 use super::super::finding::FindingSet;
 use super::conflict::{Class, Code, Current, Earlier, SHARED_CLASSES};
 use super::order::Stamp;
+use crate::pattern::lanes;
 
 const PAGE_SHIFT: u32 = 12;
 /// Allocations are this far apart, each with its own page table.
@@ -64,7 +65,8 @@ struct Touched {
     latest: u32,
     warp: u8,
     has_other: bool,
-    /// A thread of another warp in the same phase, if `has_other`.
+    /// In the same phase, if `has_other`: a thread of another warp; or if there is none, one of the same warp by an
+    /// instruction before the latest.
     other_thread: u16,
     code: Code,
     other_clock: u32,
@@ -83,7 +85,6 @@ struct Elsewhere {
 
 impl GlobalShadow {
     /// Checks and remembers an access of `bytes` bytes by each of `groups` (offset from `base`, lanes).
-    #[inline]
     pub(super) fn access(
         &mut self,
         current: &Current<'_>,
@@ -92,32 +93,23 @@ impl GlobalShadow {
         groups: &[(u64, u32)],
         findings: &mut FindingSet,
     ) {
-        let table = SHARED_CLASSES.iter().position(|class| *class == current.class);
-        let mut number = u64::MAX;
-        let mut index = 0;
-        for &(offset, lanes) in groups {
-            let address = base + offset;
-            if address >> PAGE_SHIFT != number {
-                number = address >> PAGE_SHIFT;
-                index = self.page(number);
-                self.pages[index].prepare(bytes, table);
+        if current.class == Class::Write {
+            for &(offset, lanes) in groups.iter().filter(|group| group.1 & (group.1 - 1) != 0) {
+                current.race_within(findings, lanes, base + offset);
             }
-            let page = &mut self.pages[index];
-            if current.class == Class::Write && lanes & (lanes - 1) != 0 {
-                current.race_within(findings, lanes, address);
-            }
-            let first = (address as usize & ((1 << PAGE_SHIFT) - 1)) >> page.shift;
-            let end = (first + (bytes as usize >> page.shift)).min(page.cells());
-            for cell in first..end {
-                if !page.is_first_touch(cell, table) {
-                    let at = address + (((cell - first) as u64) << page.shift);
-                    page.check(current, cell, cell - first, lanes, at, findings);
-                }
-                match table {
-                    Some(table) => page.mark_touched(current, table, cell, lanes),
-                    None => page.mark_written(current, cell, cell - first, lanes),
-                }
-            }
+        }
+        let mut rest = groups;
+        while let Some(&(offset, _)) = rest.first() {
+            let number = (base + offset) >> PAGE_SHIFT;
+            let page_end = ((number + 1) << PAGE_SHIFT).wrapping_sub(base);
+            let in_page = match rest.last() {
+                Some(last) if last.0 < page_end => rest.len(),
+                _ => rest.partition_point(|group| group.0 < page_end),
+            };
+            let index = self.page(number);
+            let base = base.wrapping_sub(number << PAGE_SHIFT);
+            self.pages[index].access(current, number, base, bytes, &rest[..in_page], findings);
+            rest = &rest[in_page..];
         }
     }
 
@@ -146,95 +138,74 @@ impl GlobalShadow {
 }
 
 impl Page {
+    #[inline]
     fn cells(&self) -> usize {
         1 << (PAGE_SHIFT - self.shift)
     }
 
-    /// Makes room for an access.
+    /// An access that lies in this page, `number`; `base` is relative to it.
     #[inline]
-    fn prepare(&mut self, bytes: u32, table: Option<usize>) {
+    fn access(
+        &mut self,
+        current: &Current<'_>,
+        number: u64,
+        base: u64,
+        bytes: u32,
+        groups: &[(u64, u32)],
+        findings: &mut FindingSet,
+    ) {
         if bytes < 1 << self.shift {
             self.refine(bytes.trailing_zeros());
         }
+        let shift = self.shift;
+        let per_lane = bytes as usize >> shift;
         let cells = self.cells();
-        match table {
-            Some(table) if self.tables[table].touched.is_empty() => {
-                self.tables[table].touched = vec![Touched::default(); cells];
-            }
-            None if self.writes.is_empty() => self.writes = vec![Written::default(); cells],
-            _ => {}
-        }
-    }
-
-    /// Whether nothing but accesses of class `table` has touched the page, or the cell, so that there is nothing to
-    /// compare with.
-    #[inline]
-    fn is_first_touch(&self, cell: usize, table: Option<usize>) -> bool {
-        let no_writes = self.writes.get(cell).is_none_or(|written| written.phase == 0);
-        let others =
-            |index: usize| self.tables[index].touched.get(cell).is_none_or(|touched| touched.phase == 0);
-        match table {
-            // Reads: of any kind conflict with writes only.
-            Some(0 | 1) => no_writes && others(2),
-            Some(_) => no_writes && others(0) && others(1),
-            None => no_writes && others(0) && others(1) && others(2),
-        }
-    }
-
-    #[inline]
-    fn mark_touched(&mut self, current: &Current<'_>, table: usize, cell: usize, lanes: u32) {
-        let order = current.order;
-        let phase = order.phase();
-        let (own, warp) = (current.at.warp as u8, order.warp(current.at.warp));
-        let cells = self.cells();
-        let Table { touched, elsewhere } = &mut self.tables[table];
-        let touched = &mut touched[cell];
-        let mut now = Touched {
-            phase,
-            clock: warp.clock,
-            lanes,
-            latest: lanes,
-            warp: own,
-            code: current.code,
-            has_other: false,
-            ..Touched::default()
+        let cells_of = |offset: u64| {
+            let first = (base.wrapping_add(offset) >> shift) as usize;
+            first..(first + per_lane).min(cells)
         };
-        if touched.phase == phase {
-            if touched.warp != own {
-                (now.has_other, now.other_code, now.other_clock) = (true, touched.code, touched.clock);
-                now.other_thread = touched.first_thread() as u16;
-            } else {
-                (now.has_other, now.other_thread) = (touched.has_other, touched.other_thread);
-                (now.other_clock, now.other_code) = (touched.other_clock, touched.other_code);
-                if touched.clock == warp.clock {
-                    now.lanes |= touched.lanes;
-                    now.latest |= if touched.code == now.code { touched.latest } else { 0 };
+
+        let touched = |index: usize| !self.tables[index].touched.is_empty();
+        let conflicting = !self.writes.is_empty()
+            || match current.class {
+                Class::Read | Class::SyncRead => touched(2),
+                Class::SyncWrite => touched(0) || touched(1),
+                Class::Write => touched(0) || touched(1) || touched(2),
+            };
+        if conflicting {
+            for &(offset, lanes) in groups {
+                for (part, cell) in cells_of(offset).enumerate() {
+                    let address = (number << PAGE_SHIFT) + ((cell as u64) << shift);
+                    self.check(current, cell, part, lanes, address, findings);
                 }
             }
-        } else if touched.phase != 0 && touched.phase < order.block_phase() {
-            if elsewhere.is_empty() {
-                elsewhere.resize(cells, Elsewhere::default());
-            }
-            let Touched { phase, clock, code, .. } = *touched;
-            elsewhere[cell] = Elsewhere { phase, clock, thread: touched.first_thread(), code };
         }
-        *touched = now;
+
+        match SHARED_CLASSES.iter().position(|class| *class == current.class) {
+            Some(index) => {
+                let table = &mut self.tables[index];
+                table.touched.resize(cells, Touched::default());
+                let now = Touched::now(current);
+                for &(offset, lanes) in groups {
+                    for cell in cells_of(offset) {
+                        table.mark(current, cell, Touched { lanes, latest: lanes, ..now });
+                    }
+                }
+            }
+            None => {
+                self.writes.resize(cells, Written::default());
+                for &(offset, lanes) in groups {
+                    let lane = 31 - lanes.leading_zeros();
+                    for (part, cell) in cells_of(offset).enumerate() {
+                        self.writes[cell] =
+                            Written::now(current, lane, current.cell_value(lane, part, shift));
+                    }
+                }
+            }
+        }
     }
 
     #[inline]
-    fn mark_written(&mut self, current: &Current<'_>, cell: usize, index: usize, lanes: u32) {
-        let lane = 31 - lanes.leading_zeros();
-        let value = current.cell_value(lane, index, self.shift);
-        self.writes[cell] = Written {
-            phase: current.order.phase(),
-            clock: current.order.warp(current.at.warp).clock,
-            thread: (32 * current.at.warp + lane) as u16,
-            has_value: value.is_some(),
-            code: current.code,
-            value: value.unwrap_or(0),
-        };
-    }
-
     fn check(
         &self,
         current: &Current<'_>,
@@ -283,7 +254,80 @@ impl Page {
     }
 }
 
+impl Table {
+    /// Remembers an access to a cell, and what has to be kept of earlier ones.
+    #[inline]
+    fn mark(&mut self, current: &Current<'_>, cell: usize, mut now: Touched) {
+        let touched = &mut self.touched[cell];
+        if touched.phase == now.phase {
+            if touched.warp != now.warp {
+                now.has_other = true;
+                (now.other_thread, now.other_code, now.other_clock) =
+                    (touched.first_thread() as u16, touched.code, touched.clock);
+            } else {
+                now.has_other = touched.has_other;
+                (now.other_thread, now.other_code, now.other_clock) =
+                    (touched.other_thread, touched.other_code, touched.other_clock);
+                if touched.clock == now.clock {
+                    now.follow(touched);
+                }
+            }
+        } else if touched.phase != 0 && touched.phase < current.order.block_phase() {
+            if self.elsewhere.is_empty() {
+                self.elsewhere = vec![Elsewhere::default(); self.touched.len()];
+            }
+            let touched = &self.touched[cell];
+            let Touched { phase, clock, code, .. } = *touched;
+            self.elsewhere[cell] = Elsewhere { phase, clock, thread: touched.first_thread(), code };
+        }
+        self.touched[cell] = now;
+    }
+}
+
+impl Written {
+    #[inline]
+    fn now(current: &Current<'_>, lane: u32, value: Option<u32>) -> Written {
+        Written {
+            phase: current.order.phase(),
+            clock: current.order.warp(current.at.warp).clock,
+            thread: (32 * current.at.warp + lane) as u16,
+            has_value: value.is_some(),
+            code: current.code,
+            value: value.unwrap_or(0),
+        }
+    }
+}
+
 impl Touched {
+    /// An access by no lanes yet.
+    #[inline]
+    fn now(current: &Current<'_>) -> Touched {
+        Touched {
+            phase: current.order.phase(),
+            clock: current.order.warp(current.at.warp).clock,
+            warp: current.at.warp as u8,
+            code: current.code,
+            ..Touched::default()
+        }
+    }
+
+    /// Remembers an earlier access at the same clock as well.
+    #[inline]
+    fn follow(&mut self, earlier: &Touched) {
+        self.lanes |= earlier.lanes;
+        let before = earlier.latest & !self.latest;
+        if self.code == earlier.code {
+            self.latest |= earlier.latest;
+        } else if before != 0
+            && !(self.has_other && u32::from(self.other_thread) / 32 != u32::from(self.warp))
+        {
+            self.has_other = true;
+            self.other_thread = (32 * u32::from(self.warp) + before.trailing_zeros()) as u16;
+            (self.other_code, self.other_clock) = (earlier.code, earlier.clock);
+        }
+    }
+
+    #[inline]
     fn first_thread(&self) -> u32 {
         32 * u32::from(self.warp) + self.latest.trailing_zeros()
     }
@@ -299,7 +343,7 @@ fn check_touched(
     class: Class,
     touched: &Touched,
     elsewhere: Option<&Elsewhere>,
-    lanes: u32,
+    mask: u32,
     address: u64,
     findings: &mut FindingSet,
 ) {
@@ -313,31 +357,30 @@ fn check_touched(
     };
 
     let own = current.at.warp;
-    let same_warp = u32::from(touched.warp) == own && touched.phase == order.phase();
-    if conflicts(touched.code, same_warp)
-        && (touched.phase == order.phase() || touched.phase < order.block_phase())
-    {
-        for lane in crate::pattern::lanes(lanes) {
-            let Touched { phase, clock, .. } = *touched;
-            let warp = u32::from(touched.warp);
-            let unordered = order.unordered_before(phase, clock, warp, touched.lanes, 32 * own + lane);
+    if touched.phase == order.phase() || touched.phase < order.block_phase() {
+        let Touched { phase, clock, .. } = *touched;
+        let warp = u32::from(touched.warp);
+        let among = |of: u32| {
+            lanes(mask).find_map(|lane| {
+                let unordered = order.unordered_before(phase, clock, warp, of, 32 * own + lane);
+                (unordered != 0).then(|| (lane, 32 * warp + unordered.trailing_zeros()))
+            })
+        };
+        let conflict = conflicts(touched.code, warp == own && phase == order.phase());
+        if let Some((lane, thread)) = conflict.then(|| among(touched.latest)).flatten() {
+            return report(lane, Stamp { phase, clock, thread }, touched.code);
+        }
+        let thread = u32::from(touched.other_thread);
+        if touched.has_other && conflicts(touched.other_code, thread / 32 == own) {
+            let stamp = Stamp { phase, clock: touched.other_clock, thread };
+            let unordered = order.unordered_after(stamp, own, mask);
             if unordered != 0 {
-                let unordered =
-                    if unordered & touched.latest != 0 { unordered & touched.latest } else { unordered };
-                let thread = 32 * warp + unordered.trailing_zeros();
-                return report(lane, Stamp { phase, clock, thread }, touched.code);
+                return report(unordered.trailing_zeros(), stamp, touched.other_code);
             }
         }
-    }
-    if touched.has_other && conflicts(touched.other_code, u32::from(touched.other_thread) / 32 == own) {
-        let stamp = Stamp {
-            phase: touched.phase,
-            clock: touched.other_clock,
-            thread: u32::from(touched.other_thread),
-        };
-        let unordered = order.unordered_after(stamp, own, lanes);
-        if unordered != 0 {
-            return report(unordered.trailing_zeros(), stamp, touched.other_code);
+        // Of the rest the instruction is no longer known; the latest is as good a guess as any.
+        if let Some((lane, thread)) = conflict.then(|| among(touched.lanes & !touched.latest)).flatten() {
+            return report(lane, Stamp { phase, clock, thread }, touched.code);
         }
     }
     if let Some(elsewhere) = elsewhere.filter(|elsewhere| elsewhere.phase != 0)
@@ -345,7 +388,7 @@ fn check_touched(
     {
         let Elsewhere { phase, clock, thread, code } = *elsewhere;
         let stamp = Stamp { phase, clock, thread };
-        let unordered = order.unordered_after(stamp, own, lanes);
+        let unordered = order.unordered_after(stamp, own, mask);
         if unordered != 0 {
             report(unordered.trailing_zeros(), stamp, code);
         }

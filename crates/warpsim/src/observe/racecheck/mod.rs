@@ -94,8 +94,9 @@ impl Racecheck {
             order: &self.order,
             values: access.values,
         };
-        let lowest = lowest_address(access);
         let pattern = access.pattern;
+        let first = access.addresses[access.mask.trailing_zeros() as usize & 31];
+        let lowest = first.wrapping_sub(pattern.first_offset);
         // A warp's accesses can only overlap in part where an instruction allows less than natural alignment.
         let step = if pattern.overlapping { 1 } else { pattern.groups.len() };
         for groups in pattern.groups.chunks(step) {
@@ -136,13 +137,4 @@ impl Racecheck {
     pub(super) fn exit(&mut self, at: Site, mask: u32) {
         self.order.exit(at.warp, mask);
     }
-}
-
-/// The lowest address of the active lanes, by the first active lane's offset in the pattern.
-#[inline]
-fn lowest_address(access: &Access<'_>) -> u64 {
-    let first = access.mask.trailing_zeros();
-    let address = access.addresses[first as usize & 31];
-    let group = access.pattern.groups.iter().find(|group| group.1 >> first & 1 == 1);
-    address.wrapping_sub(group.map_or(0, |group| group.0))
 }

@@ -45,6 +45,8 @@ pub(super) struct Warp {
     pub(super) clock: u32,
     /// Up to this clock the lanes of the warp are ordered among themselves.
     pub(super) synced: u32,
+    /// The clock at which the phase began.
+    pub(super) phase_clock: u32,
     /// Lanes that know more of this phase than `synced` says.
     informed: u32,
     /// Lanes that have read a flag and not yet executed the fence that makes the read count.
@@ -102,14 +104,17 @@ impl Order {
         }
     }
 
+    #[inline]
     pub(super) fn phase(&self) -> u32 {
         self.phase
     }
 
+    #[inline]
     pub(super) fn block_phase(&self) -> u32 {
         self.block_phase
     }
 
+    #[inline]
     pub(super) fn warp(&self, warp: u32) -> &Warp {
         &self.warps[warp as usize]
     }
@@ -183,6 +188,7 @@ impl Order {
             warp.informed = 0;
             warp.synced = warp.clock;
             warp.clock += 1;
+            warp.phase_clock = warp.clock;
         }
     }
 

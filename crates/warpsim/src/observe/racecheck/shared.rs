@@ -1,15 +1,17 @@
 //! The shadow of shared memory: who touched each cell in this phase.
 //!
 //! Exact: for each warp and cell, which lanes. That costs memory only for warps and cells that are touched, and
-//! makes a read by a warp one store to its own row, without looking at what the other warps have read.
+//! makes a read by a warp one store to its own row, without looking at what the other warps have read. What a
+//! phase has touched so far is also kept as ranges, which tell most accesses at once that nothing can conflict.
 
 use std::collections::HashMap;
 
 use super::super::finding::FindingSet;
 use super::conflict::{Class, Code, Current, Earlier, SHARED_CLASSES};
-use super::order::{Order, Stamp};
+use super::order::Stamp;
+use crate::pattern::lanes;
 
-/// The most accesses remembered besides the rows in one phase; what exceeds it may be missed.
+/// The most cells with accesses remembered besides the rows in one phase; what exceeds it may be missed.
 const MOST_SPILLED: usize = 1 << 16;
 
 /// Accesses by one warp to one cell, at one clock of the warp.
@@ -20,32 +22,57 @@ struct Touched {
     /// Those of them that did so by the latest instruction, `code`.
     latest: u32,
     code: Code,
-}
-
-/// Which warps have touched a cell in a phase.
-#[derive(Clone, Copy, Debug, Default)]
-struct Toucher {
-    phase: u32,
-    warps: u32,
+    /// Some others, if there are any, which did so by `before_code`.
+    before: u32,
+    before_code: Code,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Written {
+    phase: u32,
     clock: u32,
     thread: u32,
     code: Code,
     value: Option<u32>,
 }
 
+/// Cells touched in a phase lie in here.
+#[derive(Clone, Copy, Debug, Default)]
+struct Range {
+    phase: u32,
+    start: usize,
+    end: usize,
+}
+
+impl Range {
+    #[inline]
+    fn add(&mut self, other: Range) {
+        if self.phase == other.phase {
+            self.start = self.start.min(other.start);
+            self.end = self.end.max(other.end);
+        } else {
+            *self = other;
+        }
+    }
+
+    #[inline]
+    fn meets(&self, other: Range) -> bool {
+        self.phase == other.phase && self.start < other.end && other.start < self.end
+    }
+}
+
 /// Accesses of one class.
 #[derive(Clone, Debug, Default)]
 struct Table {
-    /// The last phase in which there was one.
-    phase: u32,
-    /// By cell.
-    touchers: Vec<Toucher>,
-    /// By warp, then by cell.
-    rows: Vec<Vec<Touched>>,
+    touched: Range,
+    by_warp: Vec<Row>,
+}
+
+/// Accesses of one class by one warp.
+#[derive(Clone, Debug, Default)]
+struct Row {
+    touched: Range,
+    cells: Vec<Touched>,
 }
 
 /// The shadow of a block's shared memory.
@@ -54,8 +81,7 @@ pub(super) struct SharedShadow {
     /// A cell has `1 << shift` bytes: a word, until narrower accesses are seen.
     shift: u32,
     cells: usize,
-    /// By cell: the phase of the last write.
-    write_phases: Vec<u32>,
+    written: Range,
     writes: Vec<Written>,
     /// In the order of [`SHARED_CLASSES`].
     tables: [Table; 3],
@@ -64,13 +90,24 @@ pub(super) struct SharedShadow {
     spilled_phase: u32,
 }
 
+/// A warp's access, in cells.
+#[derive(Clone, Copy)]
+struct Cells<'a> {
+    range: Range,
+    /// Address of the lowest byte.
+    base: u64,
+    per_lane: usize,
+    /// (offset from `base` in bytes, lanes).
+    groups: &'a [(u64, u32)],
+}
+
 impl SharedShadow {
     pub(super) fn new(warps: usize) -> SharedShadow {
-        let table = Table { rows: vec![Vec::new(); warps], ..Table::default() };
+        let table = Table { by_warp: vec![Row::default(); warps], ..Table::default() };
         SharedShadow {
             shift: 2,
             cells: 0,
-            write_phases: Vec::new(),
+            written: Range::default(),
             writes: Vec::new(),
             tables: [table.clone(), table.clone(), table],
             spilled: HashMap::new(),
@@ -78,9 +115,8 @@ impl SharedShadow {
         }
     }
 
-    /// Checks and remembers an access of `bytes` bytes by each of `groups` (offset from `base`, lanes) that ends
-    /// `span` bytes after `base`.
-    #[inline]
+    /// Checks and remembers an access of `bytes` bytes by each of `groups` (offset from `base`, lanes), which end
+    /// `span` bytes after `base` or before.
     pub(super) fn access(
         &mut self,
         current: &Current<'_>,
@@ -93,119 +129,125 @@ impl SharedShadow {
         if bytes < 1 << self.shift {
             self.refine(bytes.trailing_zeros());
         }
-        let end = (base + span).div_ceil(1 << self.shift) as usize;
-        if end > self.cells {
-            self.grow(end);
+        let phase = current.order.phase();
+        let start = (base >> self.shift) as usize;
+        let range = Range { phase, start, end: (base + span).div_ceil(1 << self.shift) as usize };
+        if range.end > self.cells {
+            self.grow(range.end);
         }
-        let per_lane = bytes as usize >> self.shift;
-        let order = current.order;
-        let phase = order.phase();
-        if self.spilled_phase != phase {
-            self.spilled.clear();
-            self.spilled_phase = phase;
-        }
+        let cells = Cells { range, base, per_lane: bytes as usize >> self.shift, groups };
 
-        let suspicious = match current.class {
-            Class::Write => true,
-            // Checking nothing but phases decides nearly every read.
-            _ => groups.iter().any(|&(offset, _)| {
-                let cell = ((base + offset) >> self.shift) as usize;
-                self.write_phases[cell..cell + per_lane].contains(&phase)
-            }),
-        };
-        if suspicious
-            || self.tables[1..].iter().any(|table| table.phase == phase)
-            || current.class == Class::SyncWrite
-        {
-            self.check(current, base, per_lane, groups, findings);
-        }
-        match SHARED_CLASSES.iter().position(|class| *class == current.class) {
-            Some(index) => self.mark_touched(index, current, base, per_lane, groups),
-            None => self.mark_written(current, base, per_lane, groups),
-        }
-    }
-
-    fn mark_touched(
-        &mut self,
-        index: usize,
-        current: &Current<'_>,
-        base: u64,
-        per_lane: usize,
-        groups: &[(u64, u32)],
-    ) {
-        let (phase, warp) = (current.order.phase(), current.order.warp(current.at.warp));
-        let (shift, code) = (self.shift, current.code);
-        let table = &mut self.tables[index];
-        table.phase = phase;
-        let touchers = &mut table.touchers[..];
-        let row = &mut table.rows[current.at.warp as usize];
-        if row.len() < self.cells {
-            row.resize(self.cells, Touched::default());
-        }
-        for &(offset, lanes) in groups {
-            let cell = ((base + offset) >> shift) as usize;
-            let rows = &mut row[cell..cell + per_lane];
-            for (touched, toucher) in rows.iter_mut().zip(&mut touchers[cell..cell + per_lane]) {
-                let others = if toucher.phase == phase { toucher.warps } else { 0 };
-                *toucher = Toucher { phase, warps: others | 1 << current.at.warp };
-                if touched.clock > warp.synced {
-                    if touched.clock == warp.clock {
-                        let latest = if touched.code == code { touched.latest } else { 0 };
-                        let lanes_so_far = touched.lanes | lanes;
-                        *touched =
-                            Touched { clock: warp.clock, lanes: lanes_so_far, latest: latest | lanes, code };
-                        continue;
-                    }
-                    let old = touched.lanes & !lanes;
-                    if old != 0 && self.spilled.len() < MOST_SPILLED {
-                        let at = (index, current.at.warp, cell);
-                        spill(&mut self.spilled, at, Touched { lanes: old, ..*touched }, lanes);
-                    }
+        let [reads, sync_reads, sync_writes] = &self.tables;
+        let writes_meet = self.written.meets(range) || sync_writes.touched.meets(range);
+        let reads_meet = || reads.touched.meets(range) || sync_reads.touched.meets(range);
+        match current.class {
+            Class::Read => {
+                if writes_meet {
+                    self.check(current, &cells, findings);
                 }
-                *touched = Touched { clock: warp.clock, lanes, latest: lanes, code };
+                self.mark_touched(0, current, &cells);
+            }
+            Class::SyncRead => {
+                if writes_meet {
+                    self.check(current, &cells, findings);
+                }
+                self.mark_touched(1, current, &cells);
+            }
+            Class::SyncWrite => {
+                if writes_meet || reads_meet() {
+                    self.check(current, &cells, findings);
+                }
+                self.mark_touched(2, current, &cells);
+            }
+            Class::Write => {
+                for &(offset, lanes) in groups.iter().filter(|group| group.1 & (group.1 - 1) != 0) {
+                    current.race_within(findings, lanes, base + offset);
+                }
+                if writes_meet || reads_meet() {
+                    self.check(current, &cells, findings);
+                }
+                self.mark_written(current, &cells);
             }
         }
     }
 
-    fn mark_written(&mut self, current: &Current<'_>, base: u64, per_lane: usize, groups: &[(u64, u32)]) {
-        let phase = current.order.phase();
+    #[inline]
+    fn mark_touched(&mut self, index: usize, current: &Current<'_>, cells: &Cells<'_>) {
+        let warp = current.order.warp(current.at.warp);
+        let (clock, synced, code) = (warp.clock, warp.synced, current.code);
+        let table = &mut self.tables[index];
+        table.touched.add(cells.range);
+        let row = &mut table.by_warp[current.at.warp as usize];
+        row.touched.add(cells.range);
+        if row.cells.len() < self.cells {
+            row.cells.resize(self.cells, Touched::default());
+        }
+        let row = &mut row.cells[..];
+        let mut mark = |cell: usize, touched: &mut Touched, lanes: u32| {
+            let mut now = Touched { clock, lanes, latest: lanes, code, ..Touched::default() };
+            if touched.clock > synced {
+                if touched.clock == clock {
+                    now.follow(touched);
+                } else {
+                    let at = (index, current.at.warp, cell);
+                    spill(
+                        (&mut self.spilled, &mut self.spilled_phase),
+                        cells.range.phase,
+                        at,
+                        *touched,
+                        lanes,
+                    );
+                }
+            }
+            *touched = now;
+        };
+        let Range { start, end, .. } = cells.range;
+        if end - start == cells.groups.len() && cells.per_lane == 1 {
+            // Consecutive words.
+            for (part, (touched, &(_, lanes))) in row[start..end].iter_mut().zip(cells.groups).enumerate() {
+                mark(start + part, touched, lanes);
+            }
+        } else {
+            for &(offset, lanes) in cells.groups {
+                let first = ((cells.base + offset) >> self.shift) as usize;
+                for (part, touched) in row[first..first + cells.per_lane].iter_mut().enumerate() {
+                    mark(first + part, touched, lanes);
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn mark_written(&mut self, current: &Current<'_>, cells: &Cells<'_>) {
+        let phase = cells.range.phase;
         let clock = current.order.warp(current.at.warp).clock;
-        for &(offset, lanes) in groups {
-            let cell = ((base + offset) >> self.shift) as usize;
+        self.written.add(cells.range);
+        for &(offset, lanes) in cells.groups {
+            let first = ((cells.base + offset) >> self.shift) as usize;
+            // Of lanes that store to one place, the last one counts.
             let lane = 31 - lanes.leading_zeros();
-            for index in 0..per_lane {
-                self.write_phases[cell + index] = phase;
-                self.writes[cell + index] = Written {
-                    clock,
-                    thread: 32 * current.at.warp + lane,
-                    code: current.code,
-                    value: current.cell_value(lane, index, self.shift),
-                };
+            let thread = 32 * current.at.warp + lane;
+            for (part, written) in self.writes[first..first + cells.per_lane].iter_mut().enumerate() {
+                let value = current.cell_value(lane, part, self.shift);
+                *written = Written { phase, clock, thread, code: current.code, value };
             }
         }
     }
 
     /// Compares with all earlier accesses of this phase.
-    fn check(
-        &mut self,
-        current: &Current<'_>,
-        base: u64,
-        per_lane: usize,
-        groups: &[(u64, u32)],
-        findings: &mut FindingSet,
-    ) {
-        for &(offset, lanes) in groups {
-            let address = base + offset;
-            if current.class == Class::Write && lanes & (lanes - 1) != 0 {
-                current.race_within(findings, lanes, address);
-            }
-            let first = (address >> self.shift) as usize;
-            for index in 0..per_lane {
-                let at = address + ((index as u64) << self.shift);
-                self.check_write(current, first + index, index, lanes, at, findings);
-                for (table, class) in SHARED_CLASSES.into_iter().enumerate() {
-                    self.check_table(current, table, class, first + index, lanes, at, findings);
-                }
+    #[inline(never)]
+    fn check(&self, current: &Current<'_>, cells: &Cells<'_>, findings: &mut FindingSet) {
+        // Of each class, the warps that may have touched one of the cells.
+        let warps = std::array::from_fn(|index| {
+            let rows = self.tables[index].by_warp.iter().enumerate();
+            rows.filter(|(_, row)| row.touched.meets(cells.range))
+                .fold(0, |warps, (warp, _)| warps | 1 << warp)
+        });
+        for &(offset, lanes) in cells.groups {
+            for part in 0..cells.per_lane {
+                let address = cells.base + offset + ((part as u64) << self.shift);
+                self.check_write(current, part, lanes, address, findings);
+                self.check_touched(current, &warps, lanes, address, findings);
             }
         }
     }
@@ -214,22 +256,21 @@ impl SharedShadow {
     fn check_write(
         &self,
         current: &Current<'_>,
-        cell: usize,
-        index: usize,
+        part: usize,
         lanes: u32,
         address: u64,
         findings: &mut FindingSet,
     ) {
+        let written = &self.writes[(address >> self.shift) as usize];
         let phase = current.order.phase();
-        if self.write_phases[cell] != phase {
+        if written.phase != phase {
             return;
         }
-        let written = &self.writes[cell];
         let stamp = Stamp { phase, clock: written.clock, thread: written.thread };
         let unordered = current.order.unordered_after(stamp, current.at.warp, lanes);
         if unordered != 0 {
             let lane = unordered.trailing_zeros();
-            let value = current.cell_value(lane, index, self.shift);
+            let value = current.cell_value(lane, part, self.shift);
             let same_value = current.class == Class::Write && value.is_some() && value == written.value;
             let earlier = Earlier {
                 class: Class::Write,
@@ -241,43 +282,43 @@ impl SharedShadow {
         }
     }
 
+    /// Compares with what `warps`, by class, have done; of each class one access is reported.
     #[inline]
-    #[allow(clippy::too_many_arguments)]
-    fn check_table(
+    fn check_touched(
         &self,
         current: &Current<'_>,
-        index: usize,
-        class: Class,
-        cell: usize,
-        lanes: u32,
+        warps: &[u32; 3],
+        mask: u32,
         address: u64,
         findings: &mut FindingSet,
     ) {
-        let phase = current.order.phase();
-        let table = &self.tables[index];
-        if table.phase != phase || table.touchers[cell].phase != phase {
-            return;
-        }
-        if !current.class.conflicts(class, current.code.is_volatile()) {
-            return;
-        }
-        for warp in crate::pattern::lanes(table.touchers[cell].warps) {
-            let touched = &table.rows[warp as usize][cell];
-            let volatile_pair =
-                current.code.is_volatile() && touched.code.is_volatile() && warp == current.at.warp;
-            if !current.class.conflicts(class, volatile_pair) {
+        let own = current.at.warp;
+        let cell = (address >> self.shift) as usize;
+        for (index, class) in SHARED_CLASSES.into_iter().enumerate() {
+            if warps[index] == 0 || !current.class.conflicts(class, current.code.is_volatile()) {
                 continue;
             }
-            let spilled = self.spilled.get(&(index, warp, cell));
-            let all = std::iter::once(touched).chain(spilled.into_iter().flatten());
-            for touched in all {
-                if let Some((lane, thread)) =
-                    first_unordered(current.order, phase, warp, touched, current.at.warp, lanes)
-                {
-                    let earlier = Earlier { class, code: touched.code, thread, block: current.at.block };
-                    current.race(findings, lane, earlier, address, false);
-                    return;
+            let found = lanes(warps[index]).find_map(|warp| {
+                let row = self.tables[index].by_warp[warp as usize].cells.get(cell)?;
+                if row.clock < current.order.warp(warp).phase_clock {
+                    return None;
                 }
+                let spilled = match self.spilled.is_empty() {
+                    true => None,
+                    false => self.spilled.get(&(index, warp, cell)),
+                };
+                let older =
+                    spilled.into_iter().flatten().filter(|_| self.spilled_phase == current.order.phase());
+                std::iter::once(row).chain(older).find_map(|touched| {
+                    let is_volatile_pair =
+                        warp == own && current.code.is_volatile() && touched.code.is_volatile();
+                    let conflicts = current.class.conflicts(class, is_volatile_pair);
+                    conflicts.then(|| touched.unordered_before(current, warp, mask)).flatten()
+                })
+            });
+            if let Some((lane, thread, code)) = found {
+                let earlier = Earlier { class, code, thread, block: current.at.block };
+                current.race(findings, lane, earlier, address, false);
             }
         }
     }
@@ -286,11 +327,7 @@ impl SharedShadow {
     #[cold]
     fn grow(&mut self, end: usize) {
         self.cells = end.next_power_of_two().max(256);
-        self.write_phases.resize(self.cells, 0);
         self.writes.resize(self.cells, Written::default());
-        for table in &mut self.tables {
-            table.touchers.resize(self.cells, Toucher::default());
-        }
     }
 
     /// Splits all cells, for an access that is narrower.
@@ -298,16 +335,22 @@ impl SharedShadow {
     fn refine(&mut self, shift: u32) {
         let parts = 1 << (self.shift - shift);
         let bits = 8 << shift;
+        let split_range = |range: &mut Range| {
+            (range.start, range.end) = (range.start * parts, range.end * parts);
+        };
         self.cells *= parts;
-        split(&mut self.write_phases, parts);
+        split_range(&mut self.written);
         split(&mut self.writes, parts);
         for (cell, written) in self.writes.iter_mut().enumerate() {
             let part = (cell % parts) as u32;
             written.value = written.value.map(|value| value >> (bits * part) & ((1 << bits) - 1));
         }
         for table in &mut self.tables {
-            split(&mut table.touchers, parts);
-            table.rows.iter_mut().for_each(|row| split(row, parts));
+            split_range(&mut table.touched);
+            for row in &mut table.by_warp {
+                split_range(&mut row.touched);
+                split(&mut row.cells, parts);
+            }
         }
         self.spilled = std::mem::take(&mut self.spilled)
             .into_iter()
@@ -319,42 +362,71 @@ impl SharedShadow {
     }
 }
 
+impl Touched {
+    /// Remembers an earlier access at the same clock as well.
+    #[inline]
+    fn follow(&mut self, earlier: &Touched) {
+        self.lanes |= earlier.lanes;
+        if self.code == earlier.code {
+            self.latest |= earlier.latest;
+            (self.before, self.before_code) = (earlier.before & !self.latest, earlier.before_code);
+        } else if earlier.latest & !self.latest != 0 {
+            (self.before, self.before_code) = (earlier.latest & !self.latest, earlier.code);
+        } else {
+            (self.before, self.before_code) = (earlier.before & !self.latest, earlier.before_code);
+        }
+    }
+
+    /// Of the current access's lanes in `mask`, one that this access by `warp` is not ordered before, and the thread
+    /// that did it with its instruction.
+    #[inline]
+    fn unordered_before(&self, current: &Current<'_>, warp: u32, mask: u32) -> Option<(u32, u32, Code)> {
+        let (order, own) = (current.order, current.at.warp);
+        if warp == own
+            && (self.lanes == mask && mask & (mask - 1) == 0 || self.clock <= order.warp(own).synced)
+        {
+            return None;
+        }
+        let among = |of: u32, code: Code| {
+            lanes(mask).find_map(|lane| {
+                let thread = 32 * own + lane;
+                let unordered = order.unordered_before(order.phase(), self.clock, warp, of, thread);
+                (unordered != 0).then(|| (lane, 32 * warp + unordered.trailing_zeros(), code))
+            })
+        };
+        // Of the rest the instruction is no longer known; the latest is as good a guess as any.
+        among(self.latest, self.code)
+            .or_else(|| among(self.before, self.before_code))
+            .or_else(|| among(self.lanes & !(self.latest | self.before), self.code))
+    }
+}
+
 fn split<T: Clone>(cells: &mut Vec<T>, parts: usize) {
     *cells = cells.iter().flat_map(|cell| std::iter::repeat_n(cell.clone(), parts)).collect();
 }
 
-/// Keeps an access that its row has no room for; those of `lanes` are superseded by their own newer ones.
+/// Keeps an access that its row has no room for; those of `superseded` lanes are known by their newer ones.
 #[cold]
 fn spill(
-    spilled: &mut HashMap<(usize, u32, usize), Vec<Touched>>,
+    (spilled, spilled_phase): (&mut HashMap<(usize, u32, usize), Vec<Touched>>, &mut u32),
+    phase: u32,
     at: (usize, u32, usize),
     old: Touched,
-    lanes: u32,
+    superseded: u32,
 ) {
+    if *spilled_phase != phase {
+        spilled.clear();
+        *spilled_phase = phase;
+    }
+    if spilled.len() >= MOST_SPILLED {
+        return;
+    }
     let list = spilled.entry(at).or_default();
-    for touched in list.iter_mut() {
-        touched.lanes &= !(lanes | old.lanes);
+    list.push(old);
+    for (index, touched) in list.iter_mut().rev().enumerate() {
+        touched.lanes &= !(superseded | if index > 0 { old.lanes } else { 0 });
         touched.latest &= touched.lanes;
+        touched.before &= touched.lanes;
     }
     list.retain(|touched| touched.lanes != 0);
-    list.push(Touched { latest: old.latest & old.lanes, ..old });
-}
-
-/// Of the current access's `lanes` in warp `own`, one that `touched` by `warp` is not ordered before, and the
-/// thread that did it: one of the latest, whose instruction is known, if there is a choice.
-fn first_unordered(
-    order: &Order,
-    phase: u32,
-    warp: u32,
-    touched: &Touched,
-    own: u32,
-    lanes: u32,
-) -> Option<(u32, u32)> {
-    let within = |of: u32| {
-        crate::pattern::lanes(lanes).find_map(|lane| {
-            let unordered = order.unordered_before(phase, touched.clock, warp, of, 32 * own + lane);
-            (unordered != 0).then(|| (lane, 32 * warp + unordered.trailing_zeros()))
-        })
-    };
-    within(touched.latest).or_else(|| within(touched.lanes & !touched.latest))
 }

@@ -1,0 +1,159 @@
+//! The barriers of a block.
+
+use super::Machine;
+use super::warp::{State, Warp};
+use crate::observer::{Observer, Site};
+use crate::program::{Barrier, BarrierKind, BarrierReduction, Inst};
+use crate::registers::Operands;
+
+const COUNT: usize = 16;
+
+/// All barriers of a block.
+#[derive(Debug)]
+pub(super) struct Barriers {
+    each: [One; COUNT],
+}
+
+#[derive(Clone, Debug, Default)]
+struct One {
+    /// For each warp, the lanes that arrived since the last completion, and those of them that wait.
+    arrived: Vec<u32>,
+    waited: Vec<u32>,
+    /// Threads it takes; `None`: all that have not exited.
+    expected: Option<u32>,
+    /// Lanes whose predicate holds, for reductions.
+    votes: Vec<u32>,
+    generation: u64,
+    /// What each completion came to: threads whose predicate held, and threads that took part.
+    results: Vec<(u64, u32, u32)>,
+}
+
+impl Barriers {
+    pub(super) fn new(warps: usize) -> Barriers {
+        let one =
+            One { arrived: vec![0; warps], waited: vec![0; warps], votes: vec![0; warps], ..One::default() };
+        Barriers { each: std::array::from_fn(|_| one.clone()) }
+    }
+
+    pub(super) fn reset(&mut self) {
+        for one in &mut self.each {
+            one.clear();
+            one.generation = 0;
+            one.results.clear();
+        }
+    }
+
+    pub(super) fn is_complete(&self, id: u8, generation: u64) -> bool {
+        self.each[id as usize].generation > generation
+    }
+}
+
+impl One {
+    fn clear(&mut self) {
+        self.arrived.fill(0);
+        self.waited.fill(0);
+        self.votes.fill(0);
+        self.expected = None;
+    }
+
+    fn is_full(&self, alive: &[u32]) -> bool {
+        match self.expected {
+            // Threads are counted in whole warps.
+            Some(threads) => self.arrived.iter().filter(|&&m| m != 0).count() as u32 * 32 >= threads,
+            None => {
+                self.arrived.iter().any(|&m| m != 0)
+                    && self.arrived.iter().zip(alive).all(|(m, alive)| alive & !m == 0)
+            }
+        }
+    }
+}
+
+impl<O: Observer> Machine<'_, '_, O> {
+    /// Lanes of a fragment reach a barrier. Returns whether they may go on at once.
+    pub(super) fn arrive_at_barrier(
+        &mut self,
+        warp: &mut Warp,
+        fragment: usize,
+        at: Site,
+        barrier: Barrier,
+        ops: &Operands,
+        mask: u32,
+    ) -> bool {
+        let lane = mask.trailing_zeros() as usize;
+        let id = (warp.registers.word(ops.src[0])[lane] % COUNT as u32) as u8;
+        self.observer.barrier_arrive(at, u32::from(id), mask, warp.alive, barrier.aligned);
+        let index = warp.index as usize;
+        let one = &mut self.barriers.each[id as usize];
+        // An aligned barrier takes the warp as a whole, as the hardware does; that lanes are missing has been told.
+        let arriving = if barrier.aligned { warp.alive } else { mask };
+        one.arrived[index] |= arriving;
+        if barrier.counted {
+            one.expected = Some(warp.registers.word(ops.src[1])[lane]);
+        }
+        let generation = one.generation;
+        let waits = barrier.kind != BarrierKind::Arrive;
+        if waits {
+            one.waited[index] |= arriving;
+            warp.fragments[fragment].state = State::Barrier { id, generation };
+        }
+        if let BarrierKind::Reduce(_, negated) = barrier.kind {
+            let predicate = warp.registers.pred(ops.src[2]);
+            one.votes[index] |= if negated { !predicate } else { predicate } & mask;
+        }
+        self.complete_if_full(id);
+        if waits && self.barriers.is_complete(id, generation) {
+            self.pass_barrier(warp, fragment, id, generation);
+        }
+        warp.fragments[fragment].state == State::Ready
+    }
+
+    fn complete_if_full(&mut self, id: u8) {
+        let one = &mut self.barriers.each[id as usize];
+        if !one.is_full(&self.alive) {
+            return;
+        }
+        self.observer.barrier_complete(self.block, u32::from(id), &one.arrived, &one.waited);
+        let sum = |masks: &[u32]| masks.iter().map(|m| m.count_ones()).sum();
+        one.results.push((one.generation, sum(&one.votes), sum(&one.arrived)));
+        // Nobody can still ask for a result that lies this far back: a warp waits for one barrier at a time.
+        if one.results.len() > 64 {
+            one.results.remove(0);
+        }
+        one.generation += 1;
+        one.clear();
+    }
+
+    /// Threads that exit are no longer waited for.
+    pub(super) fn recheck_barriers(&mut self) {
+        for id in 0..COUNT as u8 {
+            if self.barriers.each[id as usize].expected.is_none() {
+                self.complete_if_full(id);
+            }
+        }
+    }
+
+    /// A fragment whose barrier completed goes on; a reduction gives its result.
+    pub(super) fn pass_barrier(&mut self, warp: &mut Warp, fragment: usize, id: u8, generation: u64) {
+        let from = warp.fragments[fragment];
+        warp.fragments[fragment].state = State::Ready;
+        // The fragment already stands behind its barrier.
+        let Inst { step: crate::program::Step::Barrier(barrier), ops, .. } =
+            self.context.program.code[from.pc as usize - 1]
+        else {
+            return;
+        };
+        let BarrierKind::Reduce(reduction, _) = barrier.kind else { return };
+        let results = &self.barriers.each[id as usize].results;
+        let Some(&(_, votes, threads)) = results.iter().find(|r| r.0 == generation) else { return };
+        warp.select(fragment);
+        let holds = match reduction {
+            BarrierReduction::Count => {
+                warp.registers.set_word(ops.dst[0], &[votes; 32], from.mask);
+                return;
+            }
+            BarrierReduction::And => votes == threads,
+            BarrierReduction::Or => votes > 0,
+        };
+        warp.registers.set_pred(ops.dst[0], if holds { u32::MAX } else { 0 }, from.mask);
+    }
+}

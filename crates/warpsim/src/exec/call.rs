@@ -1,0 +1,172 @@
+//! Calls of device functions.
+
+use super::warp::{CallSite, LOCAL_LIMIT, State, Warp};
+use super::{Machine, Stop};
+use crate::observer::{Observer, Site};
+use crate::program::{Callee, Place};
+use crate::registers::Class;
+
+/// Calls that may be nested.
+const MAX_DEPTH: u32 = 1024;
+
+impl<O: Observer> Machine<'_, '_, O> {
+    /// Lanes of a fragment call a function; the others wait for them behind the call.
+    pub(super) fn call(
+        &mut self,
+        warp: &mut Warp,
+        fragment: usize,
+        at: Site,
+        number: u32,
+        active: u32,
+    ) -> Result<(), Stop> {
+        let program = self.context.program;
+        let call = &program.calls[number as usize];
+        let lane = active.trailing_zeros();
+        match call.target {
+            Callee::Printf => {
+                self.printf(warp, fragment, call, active);
+                warp.fragments[fragment].pc += 1;
+                Ok(())
+            }
+            Callee::AssertFail => {
+                Err(Stop::Assert(at, lane, self.assert_message(warp, fragment, call, lane)))
+            }
+            Callee::Function(function) => self.enter(warp, fragment, at, number, &[(function, active)]),
+            Callee::Indirect(reg) => {
+                let numbers = *warp.registers.wide(reg.index);
+                let mut groups: Vec<(u32, u32)> = Vec::new();
+                for lane in (0..32).filter(|l| active >> l & 1 != 0) {
+                    let function = numbers[lane].wrapping_sub(1);
+                    if function >= program.functions.len() as u64 {
+                        return Err(Stop::Trap(at, lane as u32));
+                    }
+                    match groups.iter_mut().find(|g| g.0 == function as u32) {
+                        Some(group) => group.1 |= 1 << lane,
+                        None => groups.push((function as u32, 1 << lane)),
+                    }
+                }
+                self.enter(warp, fragment, at, number, &groups)
+            }
+        }
+    }
+
+    /// Enters functions, each with its lanes.
+    fn enter(
+        &mut self,
+        warp: &mut Warp,
+        fragment: usize,
+        at: Site,
+        number: u32,
+        groups: &[(u32, u32)],
+    ) -> Result<(), Stop> {
+        let program = self.context.program;
+        let caller = warp.fragments[fragment];
+        let frame = warp.frames[caller.frame as usize];
+        let size = program.functions[frame.function as usize].registers;
+        let local = program.functions[frame.function as usize].local_bytes;
+        let join = warp.open_join(fragment, at.pc + 1);
+        let called = groups.iter().fold(0, |all, g| all | g.1);
+        for (i, &(function, mask)) in groups.iter().enumerate() {
+            let site = CallSite { caller: caller.frame, number, pc: at.pc, function };
+            let index = warp.enter_frame(site, mask, size, local);
+            let callee = &program.functions[function as usize];
+            let new = warp.frames[index as usize];
+            let needed = new.local_base + callee.local_bytes;
+            if needed > LOCAL_LIMIT || new.depth > MAX_DEPTH {
+                return Err(Stop::StackOverflow(at, mask.trailing_zeros()));
+            }
+            if needed > warp.local.stride {
+                warp.local.grow(needed.next_power_of_two().min(LOCAL_LIMIT));
+            }
+            warp.reserve(new.base, callee.registers);
+            warp.local.invalidate(new.local_base, callee.local_bytes, mask);
+            for (from, to) in program.calls[number as usize].arguments.iter().zip(&callee.params) {
+                copy(warp, (frame.local_base, frame.base), *from, (new.local_base, new.base), *to, mask);
+            }
+            warp.registers.base = new.base;
+            let block = self.context.block_index(self.block);
+            for &(reg, constant) in &callee.constants {
+                warp.set_constant(self.context, reg, constant, block, mask);
+                let poison = new.base.poison + callee.registers.unified(reg) as usize;
+                warp.registers.poison[poison] &= !mask;
+            }
+            warp.clear_unset(&callee.unset, callee.registers, mask);
+            let entered = super::warp::Fragment {
+                pc: callee.entry,
+                mask,
+                join,
+                state: State::Ready,
+                frame: index,
+                ..caller
+            };
+            if i == 0 {
+                warp.fragments[fragment] = entered;
+            } else {
+                warp.fragments.push(entered);
+            }
+        }
+        let others = caller.mask & !called;
+        if others != 0 {
+            warp.arrive(join, others);
+        }
+        Ok(())
+    }
+
+    /// Lanes of a fragment return: from the kernel they exit, from a function they meet behind the call.
+    pub(super) fn leave_function(&mut self, warp: &mut Warp, fragment: usize, at: Site, lanes: u32) {
+        let from = warp.fragments[fragment];
+        let frame = warp.frames[from.frame as usize];
+        let Some(&caller) = warp.frames.get(frame.parent as usize) else {
+            return self.exit(warp, fragment, at, lanes);
+        };
+        let program = self.context.program;
+        let callee = &program.functions[frame.function as usize];
+        for (from, to) in callee.returns.iter().zip(&program.calls[frame.call as usize].results) {
+            copy(warp, (frame.local_base, frame.base), *from, (caller.local_base, caller.base), *to, lanes);
+        }
+        warp.return_to(fragment, lanes, frame.parent, frame.call_pc + 1);
+    }
+}
+
+type Base = (u32, crate::registers::FrameBase);
+
+/// Copies a parameter between two frames.
+fn copy(warp: &mut Warp, from_base: Base, from: Place, to_base: Base, to: Place, mask: u32) {
+    match (from, to) {
+        (Place::Local { offset: a, bytes }, Place::Local { offset: b, bytes: room }) => {
+            let (a, b) = (from_base.0 + a, to_base.0 + b);
+            for lane in (0..32).filter(|l| mask >> l & 1 != 0) {
+                let start = lane * warp.local.stride as usize;
+                let source = start + a as usize..start + (a + bytes.min(room)) as usize;
+                warp.local.data.copy_within(source.clone(), start + b as usize);
+                warp.local.valid.copy_within(source, start + b as usize);
+            }
+        }
+        (Place::Register(a), Place::Register(b)) if a.class == b.class => {
+            let saved = warp.registers.base;
+            match a.class {
+                Class::Pred => {
+                    warp.registers.base = from_base.1;
+                    let value = warp.registers.pred(a.index);
+                    warp.registers.base = to_base.1;
+                    warp.registers.set_pred(b.index, value, mask);
+                }
+                Class::Word => {
+                    warp.registers.base = from_base.1;
+                    let value = *warp.registers.word(a.index);
+                    warp.registers.base = to_base.1;
+                    warp.registers.set_word(b.index, &value, mask);
+                }
+                Class::Wide => {
+                    warp.registers.base = from_base.1;
+                    let value = *warp.registers.wide(a.index);
+                    warp.registers.base = to_base.1;
+                    warp.registers.set_wide(b.index, &value, mask);
+                }
+            }
+            warp.registers.base = saved;
+        }
+        // Lowering does not let a register meet a place in memory.
+        _ => {}
+    }
+}

@@ -1,0 +1,362 @@
+//! Instructions in which lanes of a warp meet: `__syncwarp`, shuffles, votes, matches, reductions, `ldmatrix`.
+
+use super::Machine;
+use super::memory::Part;
+use super::warp::{State, Warp};
+use crate::fault::{BarrierProblem, Space, Touch};
+use crate::isa::AtomicFn;
+use crate::observer::{Observer, Site};
+use crate::pattern::lanes;
+use crate::program::{Inst, Memory, Reg, ShuffleMode, Step, VoteMode};
+use crate::registers::{Class, Lanes, Operands};
+
+impl<O: Observer> Machine<'_, '_, O> {
+    /// Executes a warp-level instruction if all lanes it names are here. Returns false if some have yet to come.
+    pub(super) fn collective(&mut self, warp: &mut Warp, at: Site, inst: &Inst, active: u32) -> bool {
+        let members = members(warp, inst, active);
+        let missing = lanes(active).fold(0, |all, l| all | members[l as usize]) & warp.alive & !active;
+        // Others may still come: wait for them.
+        if missing != 0 {
+            return false;
+        }
+        self.meet(warp, at, inst, active, &members, true);
+        true
+    }
+
+    /// When no fragment of a warp can go on: lets fragments that wait for each other at a warp-level instruction
+    /// meet. If the ones that are waited for are somewhere else, that is told, and they go on without.
+    /// Returns whether any could go on.
+    pub(super) fn hold_meeting(&mut self, warp: &mut Warp) -> bool {
+        let waiting: Vec<usize> = (0..warp.fragments.len())
+            .filter(|&i| matches!(warp.fragments[i].state, State::Meeting { .. }))
+            .collect();
+        let Some(&first) = waiting.first() else { return false };
+        // Those that can meet: at the same instruction or, for `__syncwarp`, with the same mask anywhere.
+        for &leader in &waiting {
+            let (met, complete) = self.meeting_of(warp, leader, &waiting);
+            if complete {
+                self.conclude(warp, &met, true);
+                return true;
+            }
+        }
+        let (met, _) = self.meeting_of(warp, first, &waiting);
+        self.conclude(warp, &met, false);
+        true
+    }
+
+    /// The fragments that meet with `leader`, and whether that is everyone it names.
+    fn meeting_of(&self, warp: &mut Warp, leader: usize, waiting: &[usize]) -> (Vec<usize>, bool) {
+        let code = &self.context.program.code;
+        let State::Meeting { only_here } = warp.fragments[leader].state else { return (Vec::new(), false) };
+        let from = warp.fragments[leader];
+        let named = |warp: &mut Warp, index: usize| {
+            warp.select(index);
+            let mask = warp.fragments[index].mask;
+            let members = members(warp, &code[warp.fragments[index].pc as usize], mask);
+            lanes(mask).fold(0, |all, l| all | members[l as usize])
+        };
+        let wanted = named(warp, leader) & warp.alive;
+        let mut met = Vec::new();
+        for &other in waiting {
+            let fragment = warp.fragments[other];
+            let fits = if only_here {
+                fragment.pc == from.pc && fragment.frame == from.frame
+            } else {
+                fragment.state == from.state && named(warp, other) & warp.alive == wanted
+            };
+            if fits {
+                met.push(other);
+            }
+        }
+        let here = met.iter().fold(0, |all, &i| all | warp.fragments[i].mask);
+        (met, wanted & !here == 0)
+    }
+
+    /// Executes the instruction at which fragments meet, and lets them go on.
+    fn conclude(&mut self, warp: &mut Warp, met: &[usize], complete: bool) {
+        let Some(&leader) = met.first() else { return };
+        let pc = warp.fragments[leader].pc;
+        let at = Site { block: self.block, warp: warp.index, pc };
+        let inst = self.context.program.code[pc as usize];
+        warp.select(leader);
+        let mask = met.iter().fold(0, |all, &i| all | warp.fragments[i].mask);
+        // Lanes that wait at another `__syncwarp` name their mask in registers of their own.
+        let members = if matches!(inst.step, Step::WarpSync) {
+            let own = warp.fragments[leader].mask;
+            let mask = members(warp, &inst, own)[own.trailing_zeros() as usize];
+            [mask; 32]
+        } else {
+            members(warp, &inst, mask)
+        };
+        self.meet(warp, at, &inst, mask, &members, complete);
+        for &index in met {
+            warp.fragments[index].state = State::Ready;
+            warp.fragments[index].pc += 1;
+        }
+    }
+
+    fn meet(
+        &mut self,
+        warp: &mut Warp,
+        at: Site,
+        inst: &Inst,
+        active: u32,
+        members: &Lanes<u32>,
+        complete: bool,
+    ) {
+        let has_mask =
+            !matches!(inst.step, Step::Shuffle { has_mask: false, .. } | Step::Vote { has_mask: false, .. });
+        if has_mask {
+            let strangers =
+                lanes(active).filter(|&l| members[l as usize] >> l & 1 == 0).fold(0, |m, l| m | 1 << l);
+            if strangers != 0 {
+                self.observer.bad_warp_sync(at, strangers, BarrierProblem::CallerNotInMask);
+            }
+            if !complete {
+                self.observer.bad_warp_sync(at, active, BarrierProblem::NamedLaneElsewhere);
+            }
+        }
+        let ops = &inst.ops;
+        match inst.step {
+            Step::WarpSync => self.observer.warp_sync(at, active),
+            Step::Shuffle { mode, .. } => self.shuffle(warp, at, mode, ops, active, members),
+            Step::Vote { mode, negated, .. } => self.vote(warp, at, mode, negated, ops, active, members),
+            Step::Match { all, wide } => self.match_values(warp, at, all, wide, ops, active, members),
+            Step::Redux(function) => self.redux(warp, at, function, ops, active, members),
+            Step::Elect => {
+                let leader: Lanes<u32> = members.map(|m| (m & active).trailing_zeros());
+                warp.registers.set_word(ops.dst[0], &leader, active);
+                let elected = lanes(active).filter(|&l| leader[l as usize] == l).fold(0, |m, l| m | 1 << l);
+                warp.registers.set_pred(ops.dst[1], elected, active);
+                self.flow(warp, at.pc, ops, active);
+            }
+            _ => {}
+        }
+    }
+
+    fn shuffle(
+        &mut self,
+        warp: &mut Warp,
+        at: Site,
+        mode: ShuffleMode,
+        ops: &Operands,
+        active: u32,
+        members: &Lanes<u32>,
+    ) {
+        let value = *warp.registers.word(ops.src[0]);
+        let operand = *warp.registers.word(ops.src[1]);
+        let clamp = *warp.registers.word(ops.src[2]);
+        let value_reg = Reg { class: Class::Word, index: ops.src[0] };
+        let (poisoned, from) = (self.poison_of(warp, value_reg), value_reg);
+        let (mut out, mut found, mut poison) = ([0; 32], 0u32, 0u32);
+        for lane in lanes(active) {
+            let l = lane as usize;
+            // PTX ISA, `shfl.sync`: bits 0-4 of `c` clamp, bits 8-12 cut the warp into segments.
+            let (b, limit, segment) = (operand[l] & 31, clamp[l] & 31, clamp[l] >> 8 & 31);
+            let highest = (lane & segment) | (limit & !segment);
+            let lowest = lane & segment;
+            let (j, inside) = match mode {
+                ShuffleMode::Up => {
+                    let j = lane as i32 - b as i32;
+                    (j as u32, j >= highest as i32)
+                }
+                ShuffleMode::Down => (lane + b, lane + b <= highest),
+                ShuffleMode::Butterfly => (lane ^ b, lane ^ b <= highest),
+                ShuffleMode::Index => {
+                    let j = lowest | (b & !segment);
+                    (j, j <= highest)
+                }
+            };
+            let source = if inside { j & 31 } else { lane };
+            found |= u32::from(inside) << lane;
+            out[l] = value[source as usize];
+            let absent = active & members[l] & 1 << source == 0;
+            if absent || poisoned >> source & 1 != 0 {
+                poison |= 1 << lane;
+            }
+        }
+        let origin = if poisoned & active != 0 { self.origin_of(warp, from) } else { at.pc + 1 };
+        warp.registers.set_word(ops.dst[0], &out, active);
+        warp.registers.set_pred(ops.dst[1], found, active);
+        let to = Reg { class: Class::Word, index: ops.dst[0] };
+        self.set_poison(warp, to, active, poison, origin.wrapping_sub(1));
+        self.set_poison(warp, Reg { class: Class::Pred, index: ops.dst[1] }, active, 0, at.pc);
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn vote(
+        &mut self,
+        warp: &mut Warp,
+        at: Site,
+        mode: VoteMode,
+        negated: bool,
+        ops: &Operands,
+        active: u32,
+        members: &Lanes<u32>,
+    ) {
+        let predicate = warp.registers.pred(ops.src[0]);
+        let predicate = if negated { !predicate } else { predicate };
+        if mode == VoteMode::Ballot {
+            let ballots = members.map(|m| predicate & m & active);
+            warp.registers.set_word(ops.dst[0], &ballots, active);
+        } else {
+            let mut bits = 0;
+            for lane in lanes(active) {
+                let group = members[lane as usize] & active;
+                let votes = predicate & group;
+                let holds = match mode {
+                    VoteMode::All => votes == group,
+                    VoteMode::Any => votes != 0,
+                    _ => votes == group || votes == 0,
+                };
+                bits |= u32::from(holds) << lane;
+            }
+            warp.registers.set_pred(ops.dst[0], bits, active);
+        }
+        self.flow_all(warp, at.pc, ops, active);
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn match_values(
+        &mut self,
+        warp: &mut Warp,
+        at: Site,
+        all: bool,
+        wide: bool,
+        ops: &Operands,
+        active: u32,
+        members: &Lanes<u32>,
+    ) {
+        let value: Lanes<u64> = if wide {
+            *warp.registers.wide(ops.src[0])
+        } else {
+            warp.registers.word(ops.src[0]).map(u64::from)
+        };
+        let (mut out, mut same_everywhere) = ([0; 32], 0);
+        for lane in lanes(active) {
+            let l = lane as usize;
+            let group = members[l] & active;
+            let same = lanes(group).filter(|&o| value[o as usize] == value[l]).fold(0, |m, o| m | 1 << o);
+            let whole = same == group;
+            same_everywhere |= u32::from(whole) << lane;
+            out[l] = if !all || whole { same } else { 0 };
+        }
+        warp.registers.set_word(ops.dst[0], &out, active);
+        warp.registers.set_pred(ops.dst[1], same_everywhere, active);
+        self.flow_all(warp, at.pc, ops, active);
+    }
+
+    fn redux(
+        &mut self,
+        warp: &mut Warp,
+        at: Site,
+        function: AtomicFn,
+        ops: &Operands,
+        active: u32,
+        members: &Lanes<u32>,
+    ) {
+        let value = *warp.registers.word(ops.src[0]);
+        let mut out = [0; 32];
+        for lane in lanes(active) {
+            let mut group = lanes(members[lane as usize] & active).map(|l| u64::from(value[l as usize]));
+            let first = group.next().unwrap_or(0);
+            out[lane as usize] = group.fold(first, |all, v| function(all, v, 0)) as u32;
+        }
+        warp.registers.set_word(ops.dst[0], &out, active);
+        self.flow_all(warp, at.pc, ops, active);
+    }
+
+    /// As [`Self::flow`], where every lane's result depends on every lane's value.
+    fn flow_all(&mut self, warp: &mut Warp, pc: u32, ops: &Operands, active: u32) {
+        if !warp.registers.tainted {
+            return;
+        }
+        let flow = self.context.program.flow[pc as usize];
+        let base = warp.registers.base.poison;
+        let any = flow.reads.iter().any(|&r| warp.registers.poison[base + r as usize] & active != 0);
+        self.flow(warp, pc, ops, active);
+        if any {
+            for &write in flow.writes.iter().filter(|&&w| w != 0) {
+                warp.registers.poison[base + write as usize] |= active;
+            }
+        }
+    }
+
+    /// `mma.sync`. Every result depends on values of several lanes: one that was never set spoils them all.
+    pub(super) fn matrix(&mut self, warp: &mut Warp, pc: u32, number: u32, active: u32) {
+        let program = self.context.program;
+        let (mma, [d, a, b, c]) = &program.matrices[number as usize];
+        let kinds = mma.fragments();
+        let mut poisoned = 0;
+        for (regs, fragment) in [a, b, c].into_iter().zip(&kinds[1..]) {
+            for &index in regs {
+                poisoned |= self.poison_of(warp, Reg { class: fragment.kind.class(), index }) & active;
+            }
+        }
+        mma.run(&mut warp.registers, [d, a, b, c]);
+        let poisoned = if poisoned != 0 { active } else { 0 };
+        for &index in d {
+            self.set_poison(warp, Reg { class: kinds[0].kind.class(), index }, active, poisoned, pc);
+        }
+    }
+
+    /// `ldmatrix`: lane 8m+r gives the address of row r of matrix m; lane l gets elements 2(l%4) and 2(l%4)+1 of
+    /// row l/4 of each matrix (of column l/4, if transposed).
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn load_matrix(
+        &mut self,
+        warp: &mut Warp,
+        fragment: usize,
+        at: Site,
+        memory: Memory,
+        transposed: bool,
+        ops: &Operands,
+        active: u32,
+    ) {
+        let addresses = self.addresses(warp, fragment, at, &memory, ops.src[0], active);
+        let count = u32::from(memory.count);
+        let rows = Memory { bytes: 16, count: 1, ..memory };
+        let wanted = if count == 4 { u32::MAX } else { (1 << (8 * count)) - 1 };
+        let mut matrices = [[[0u8; 16]; 8]; 4];
+        let mut valid = [[[0xffu8; 16]; 8]; 4];
+        for part in super::memory::parts(&rows, addresses, active & wanted) {
+            let space = if part.space == Space::Global { Space::Shared } else { part.space };
+            let part = Part { space, ..part };
+            let mask = self.admit(warp, at, Touch::Read, &part, &rows);
+            self.observe(at, Touch::Read, &part, mask, &rows, None);
+            for lane in lanes(mask) {
+                let (m, r) = (lane as usize / 8, lane as usize % 8);
+                let place = self.place(warp, part.space, lane as usize, part.addresses[lane as usize]);
+                self.read_place(warp, place, &mut matrices[m][r], &mut valid[m][r]);
+            }
+        }
+        for m in 0..count as usize {
+            let reg = self.context.program.lists[ops.imm as usize + m];
+            let (mut out, mut poison) = ([0u32; 32], 0u32);
+            for lane in 0..32 {
+                let (group, pair) = (lane / 4, lane % 4 * 2);
+                for half in 0..2 {
+                    let (row, column) = if transposed { (pair + half, group) } else { (group, pair + half) };
+                    let bytes = [matrices[m][row][column * 2], matrices[m][row][column * 2 + 1]];
+                    out[lane] |= u32::from(u16::from_le_bytes(bytes)) << (16 * half);
+                    if valid[m][row][column * 2] & valid[m][row][column * 2 + 1] != 0xff {
+                        poison |= 1 << lane;
+                    }
+                }
+            }
+            warp.registers.set_word(reg.index, &out, active);
+            self.set_poison(warp, reg, active, poison, at.pc);
+        }
+    }
+}
+
+/// For each lane the lanes that it names in its member mask; without one, those that are here.
+fn members(warp: &Warp, inst: &Inst, active: u32) -> Lanes<u32> {
+    let word = |index: u16| *warp.registers.word(index);
+    match inst.step {
+        Step::WarpSync | Step::Elect => word(inst.ops.src[0]),
+        Step::Shuffle { has_mask: true, .. } => word(inst.ops.src[3]),
+        Step::Vote { has_mask: true, .. } | Step::Match { .. } | Step::Redux(_) => word(inst.ops.src[1]),
+        _ => [active; 32],
+    }
+}

@@ -1,0 +1,147 @@
+//! `cp.async`: copies from global to shared memory that are pending until their group is waited for.
+//!
+//! The bytes are read when the copy is issued, and the destination counts as unwritten until a wait puts them
+//! there: reading it before is a use of a value that nothing wrote.
+
+use super::Machine;
+use super::memory::Part;
+use super::warp::Warp;
+use crate::fault::{Space, Touch};
+use crate::observer::{Access, Observer, Order, Site};
+use crate::pattern::lanes;
+use crate::program::{AsyncCopy, AsyncSize, Memory};
+use crate::registers::Operands;
+
+/// Copies that the lanes of a warp have in flight.
+#[derive(Debug)]
+pub(super) struct Copies {
+    pending: Vec<Pending>,
+    /// Groups that each lane has committed.
+    committed: [u32; 32],
+}
+
+impl Default for Copies {
+    fn default() -> Copies {
+        Copies { pending: Vec::new(), committed: [0; 32] }
+    }
+}
+
+#[derive(Debug)]
+struct Pending {
+    lane: u32,
+    /// The group it belongs to: the lane's number of committed groups when it was issued.
+    group: u32,
+    to: u64,
+    data: [u8; 16],
+    valid: [u8; 16],
+    bytes: u8,
+}
+
+impl Copies {
+    pub(super) fn clear(&mut self) {
+        self.pending.clear();
+        self.committed = [0; 32];
+    }
+
+    /// `cp.async.commit_group`.
+    pub(super) fn commit(&mut self, mask: u32) {
+        for lane in lanes(mask) {
+            self.committed[lane as usize] += 1;
+        }
+    }
+}
+
+impl<O: Observer> Machine<'_, '_, O> {
+    pub(super) fn async_copy(
+        &mut self,
+        warp: &mut Warp,
+        fragment: usize,
+        at: Site,
+        copy: AsyncCopy,
+        ops: &Operands,
+        active: u32,
+    ) {
+        let to = self.addresses(warp, fragment, at, &copy.to, ops.src[0], active);
+        let from = self.addresses(warp, fragment, at, &copy.from, ops.src[1], active);
+        let to = Part { space: Space::Shared, mask: active, addresses: to };
+        let mask = self.admit(warp, at, Touch::Write, &to, &copy.to);
+        let size: [u8; 32] = match copy.size {
+            AsyncSize::All => [copy.bytes; 32],
+            AsyncSize::Register => {
+                warp.registers.word(ops.src[2]).map(|n| n.min(u32::from(copy.bytes)) as u8)
+            }
+            AsyncSize::IgnoreIf => {
+                let ignore = warp.registers.pred(ops.src[2]);
+                std::array::from_fn(|lane| if ignore >> lane & 1 != 0 { 0 } else { copy.bytes })
+            }
+        };
+        // Lanes that read nothing need no valid source.
+        let reading = lanes(mask).filter(|&l| size[l as usize] != 0).fold(0, |m, l| m | 1 << l);
+        let source = Part { space: Space::Global, mask: reading, addresses: from };
+        let read = if reading == 0 { 0 } else { self.admit(warp, at, Touch::Read, &source, &copy.from) };
+        self.observe_async(at, Touch::Read, &source, read, &copy.from);
+        self.observe_async(at, Touch::Write, &to, mask, &copy.to);
+        for lane in lanes(mask) {
+            let l = lane as usize;
+            let bytes = usize::from(copy.bytes);
+            let (mut data, mut valid) = ([0; 16], [0xff; 16]);
+            if read >> lane & 1 != 0 {
+                let length = usize::from(size[l]);
+                self.read_place(warp, (Space::Global, from[l]), &mut data[..length], &mut valid[..length]);
+            } else if reading >> lane & 1 != 0 {
+                valid = [0; 16];
+            }
+            let start = to.addresses[l] as usize;
+            self.shared.valid[start..start + bytes].fill(0);
+            let group = warp.copies.committed[l];
+            warp.copies.pending.push(Pending {
+                lane,
+                group,
+                to: to.addresses[l],
+                data,
+                valid,
+                bytes: copy.bytes,
+            });
+        }
+    }
+
+    /// `cp.async.wait_group` and `wait_all`.
+    pub(super) fn async_wait(&mut self, warp: &mut Warp, pending: Option<u32>, mask: u32) {
+        let committed = warp.copies.committed;
+        let shared = &mut self.shared;
+        warp.copies.pending.retain(|copy| {
+            let done = match pending {
+                Some(n) => copy.group + n < committed[copy.lane as usize],
+                None => true,
+            };
+            let done = done && mask >> copy.lane & 1 != 0;
+            if done {
+                let range = copy.to as usize..copy.to as usize + usize::from(copy.bytes);
+                shared.data[range.clone()].copy_from_slice(&copy.data[..usize::from(copy.bytes)]);
+                shared.valid[range].copy_from_slice(&copy.valid[..usize::from(copy.bytes)]);
+            }
+            !done
+        });
+    }
+
+    fn observe_async(&mut self, at: Site, touch: Touch, part: &Part, mask: u32, memory: &Memory) {
+        if O::SILENT || mask == 0 {
+            return;
+        }
+        let bytes = memory.width();
+        let pattern = self.patterns.get(at.pc, bytes, mask, &part.addresses);
+        let access = Access {
+            touch,
+            space: part.space,
+            bytes,
+            mask,
+            addresses: &part.addresses,
+            pattern,
+            order: Order::Weak,
+            scope: memory.scope,
+            is_async: true,
+            values: None,
+        };
+        self.observer.access(at, &access);
+    }
+}

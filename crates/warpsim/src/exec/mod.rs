@@ -1,0 +1,303 @@
+//! Executing a program: blocks one after another, their warps in turns, a warp instruction at a time.
+
+mod barrier;
+mod call;
+mod collective;
+mod copy;
+mod memory;
+mod printf;
+mod scatter;
+mod shared;
+mod step;
+mod warp;
+
+use std::ops::Range;
+use std::time::Instant;
+
+use crate::memory::View;
+use crate::observer::{Observer, Site};
+use crate::pattern::PatternCache;
+use crate::program::Program;
+use barrier::Barriers;
+use shared::SharedMemory;
+use warp::{State, Warp};
+
+/// What stays the same during a launch.
+pub(crate) struct Context<'p> {
+    pub(crate) program: &'p Program,
+    pub(crate) grid_dim: [u32; 3],
+    pub(crate) block_dim: [u32; 3],
+    /// Static and dynamic shared memory together, and the dynamic part.
+    pub(crate) shared_bytes: u32,
+    pub(crate) dynamic_shared: u32,
+    /// The kernel's parameters.
+    pub(crate) params: Vec<u8>,
+    /// The buffer that holds the module's first global variable.
+    pub(crate) first_global: usize,
+    /// Whether to track values that nothing set.
+    pub(crate) track_poison: bool,
+    pub(crate) deadline: Instant,
+}
+
+impl Context<'_> {
+    pub(crate) fn threads_per_block(&self) -> u32 {
+        self.block_dim.iter().product()
+    }
+
+    pub(crate) fn warps_per_block(&self) -> u32 {
+        self.threads_per_block().div_ceil(32)
+    }
+
+    pub(crate) fn blocks(&self) -> u64 {
+        self.grid_dim.iter().map(|&d| u64::from(d)).product()
+    }
+
+    pub(crate) fn thread_index(&self, linear: u32) -> [u32; 3] {
+        let [x, y, _] = self.block_dim;
+        [linear % x, linear / x % y, linear / x / y]
+    }
+
+    pub(crate) fn block_index(&self, linear: u64) -> [u32; 3] {
+        let [x, y] = [u64::from(self.grid_dim[0]), u64::from(self.grid_dim[1])];
+        [(linear % x) as u32, (linear / x % y) as u32, (linear / x / y) as u32]
+    }
+}
+
+/// Why a run ended before its last thread did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// `trap`.
+    Trap(Site, u32),
+    /// A failed `assert`: the thread, and what it says.
+    Assert(Site, u32, String),
+    /// Calls nested too deeply.
+    StackOverflow(Site, u32),
+    /// No thread of a block can go on; observers know the particulars.
+    Deadlock,
+    /// Out of fuel: at the last loop, after so many warp instructions.
+    Fuel { at: Site, lane: u32, executed: u64, polling: bool },
+    /// Out of time.
+    Wall { at: Site, lane: u32, executed: u64, polling: bool },
+    /// Another range of blocks failed; this one gave up.
+    Cancelled,
+}
+
+/// Warp instructions before a warp lets the next one run.
+const WARP_SLICE: u64 = 1 << 14;
+/// Warp instructions before a fragment lets its siblings run.
+const FRAGMENT_SLICE: u64 = 1 << 12;
+
+/// Executes blocks. One machine runs a contiguous range of them, on its own view of global memory.
+pub(crate) struct Machine<'c, 'v, O> {
+    context: &'c Context<'c>,
+    view: &'c mut View<'v>,
+    observer: O,
+    block: u64,
+    shared: SharedMemory,
+    barriers: Barriers,
+    patterns: PatternCache,
+    /// For each warp, the lanes that have not exited.
+    alive: Vec<u32>,
+    warps: Vec<Warp>,
+    executed: u64,
+    fuel: u64,
+    printed: Vec<u8>,
+    /// Kept between accesses, so that it need not be cleared each time.
+    scratch: Option<Box<memory::Scratch>>,
+}
+
+/// What became of a warp's turn.
+enum Turn {
+    /// Its slice is over.
+    Preempted,
+    /// None of its lanes can go on now.
+    Blocked,
+    /// All lanes have exited.
+    Finished,
+}
+
+impl<'c, 'v, O: Observer> Machine<'c, 'v, O> {
+    pub(crate) fn new(context: &'c Context<'c>, view: &'c mut View<'v>, observer: O, fuel: u64) -> Self {
+        let warps = context.warps_per_block() as usize;
+        Machine {
+            context,
+            view,
+            observer,
+            block: 0,
+            shared: SharedMemory::new(context.shared_bytes as usize),
+            barriers: Barriers::new(warps),
+            patterns: PatternCache::new(),
+            alive: vec![0; warps],
+            warps: (0..warps).map(|_| Warp::default()).collect(),
+            executed: 0,
+            fuel,
+            printed: Vec::new(),
+            scratch: None,
+        }
+    }
+
+    /// The observer, what device code printed, and how many warp instructions were executed.
+    pub(crate) fn finish(self) -> (O, Vec<u8>, u64) {
+        (self.observer, self.printed, self.executed)
+    }
+
+    /// Runs blocks in order.
+    pub(crate) fn run(&mut self, blocks: Range<u64>, cancelled: impl Fn() -> bool) -> Result<(), Stop> {
+        for block in blocks {
+            self.run_block(block)?;
+            if cancelled() {
+                return Err(Stop::Cancelled);
+            }
+        }
+        Ok(())
+    }
+
+    fn run_block(&mut self, block: u64) -> Result<(), Stop> {
+        self.block = block;
+        self.observer.block_start(block);
+        self.shared.reset();
+        self.barriers.reset();
+        let index = self.context.block_index(block);
+        for warp in 0..self.warps.len() {
+            self.warps[warp].start(self.context, warp as u32, index);
+            self.alive[warp] = self.warps[warp].alive;
+        }
+        let mut running = self.warps.len();
+        let mut finished = vec![false; running];
+        while running > 0 {
+            let mut progress = false;
+            for (number, finished) in finished.iter_mut().enumerate() {
+                if *finished {
+                    continue;
+                }
+                // The warp is taken out while it runs, since it and the rest of the machine change each other.
+                let mut warp = std::mem::take(&mut self.warps[number]);
+                let before = self.executed;
+                let turn = self.turn(&mut warp);
+                self.warps[number] = warp;
+                match turn? {
+                    Turn::Finished => {
+                        *finished = true;
+                        running -= 1;
+                        progress = true;
+                    }
+                    Turn::Preempted => progress = true,
+                    Turn::Blocked => progress |= self.executed != before,
+                }
+                if Instant::now() >= self.context.deadline && running > 0 {
+                    return Err(self.out_of_time(number));
+                }
+            }
+            if !progress && running > 0 && !self.unblock() {
+                let waiting = self.waiting();
+                self.observer.deadlock(block, &waiting);
+                return Err(Stop::Deadlock);
+            }
+        }
+        self.observer.block_end(block);
+        Ok(())
+    }
+
+    /// Lets one warp run until its slice is over or none of its lanes can go on.
+    fn turn(&mut self, warp: &mut Warp) -> Result<Turn, Stop> {
+        let end = self.executed + WARP_SLICE;
+        while !warp.fragments.is_empty() {
+            let Some(fragment) = self.next_ready(warp) else {
+                if self.hold_meeting(warp) {
+                    continue;
+                }
+                return Ok(Turn::Blocked);
+            };
+            if self.executed >= end {
+                return Ok(Turn::Preempted);
+            }
+            warp.current = fragment;
+            warp.select(fragment);
+            let budget = FRAGMENT_SLICE.min(self.fuel.saturating_sub(self.executed));
+            if budget == 0 {
+                return Err(self.out_of_fuel(warp, fragment));
+            }
+            warp.fragments[fragment].polled = false;
+            let alone = warp.fragments.len() == 1;
+            let before = self.executed;
+            if self.step(warp, fragment, budget)? && self.executed - before >= budget {
+                // The slice is over and the fragment is still there. If it is waiting for something that lanes
+                // held at a join have to do, let them go.
+                if alone && warp.fragments[fragment].polled {
+                    warp.release_joins(fragment);
+                }
+                warp.current = fragment + 1;
+            }
+        }
+        Ok(Turn::Finished)
+    }
+
+    /// The next fragment that can go on, from the current one on.
+    fn next_ready(&mut self, warp: &mut Warp) -> Option<usize> {
+        let count = warp.fragments.len();
+        for i in 0..count {
+            let index = (warp.current + i) % count;
+            match warp.fragments[index].state {
+                State::Ready => return Some(index),
+                State::Barrier { id, generation } if self.barriers.is_complete(id, generation) => {
+                    self.pass_barrier(warp, index, id, generation);
+                    return Some(index);
+                }
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// When nothing in the block can go on: lets lanes held at a join go, for others may wait for them at a
+    /// barrier. Returns whether there were any.
+    fn unblock(&mut self) -> bool {
+        let mut any = false;
+        for warp in &mut self.warps {
+            for fragment in 0..warp.fragments.len() {
+                any |= warp.release_joins(fragment);
+            }
+        }
+        any
+    }
+
+    /// Who waits where: (warp, pc, lanes, barrier).
+    fn waiting(&self) -> Vec<(u32, u32, u32, u32)> {
+        let mut list = Vec::new();
+        for warp in &self.warps {
+            for fragment in &warp.fragments {
+                if let State::Barrier { id, .. } = fragment.state {
+                    // A waiting fragment already stands behind its barrier.
+                    list.push((warp.index, fragment.pc.saturating_sub(1), fragment.mask, u32::from(id)));
+                }
+            }
+        }
+        list
+    }
+
+    fn out_of_fuel(&self, warp: &Warp, fragment: usize) -> Stop {
+        let (at, lane, polling) = self.loop_of(warp, fragment);
+        Stop::Fuel { at, lane, executed: self.executed, polling }
+    }
+
+    fn out_of_time(&self, warp: usize) -> Stop {
+        let warp =
+            self.warps.iter().cycle().skip(warp).take(self.warps.len()).find(|w| !w.fragments.is_empty());
+        let (at, lane, polling) = match warp {
+            Some(warp) => self.loop_of(warp, warp.current.min(warp.fragments.len() - 1)),
+            None => (Site { block: self.block, warp: 0, pc: 0 }, 0, false),
+        };
+        Stop::Wall { at, lane, executed: self.executed, polling }
+    }
+
+    /// The loop a fragment is in: its last backward branch.
+    fn loop_of(&self, warp: &Warp, fragment: usize) -> (Site, u32, bool) {
+        let fragment = &warp.fragments[fragment];
+        let pc = if (fragment.back_edge as usize) < self.context.program.code.len() {
+            fragment.back_edge
+        } else {
+            fragment.pc
+        };
+        (Site { block: self.block, warp: warp.index, pc }, fragment.mask.trailing_zeros(), fragment.polled)
+    }
+}

@@ -1,0 +1,51 @@
+//! Memory on the chip: a block's shared memory, and the threads' local memory.
+
+/// Data, and for each byte 0xFF once it is written.
+#[derive(Debug)]
+pub(super) struct SharedMemory {
+    pub(super) data: Vec<u8>,
+    pub(super) valid: Vec<u8>,
+}
+
+impl SharedMemory {
+    pub(super) fn new(bytes: usize) -> SharedMemory {
+        SharedMemory { data: vec![0; bytes], valid: vec![0; bytes] }
+    }
+
+    /// Fresh memory for the next block.
+    pub(super) fn reset(&mut self) {
+        self.data.fill(0);
+        self.valid.fill(0);
+    }
+}
+
+/// The local memory of a warp's threads, lane after lane, `stride` bytes each.
+#[derive(Debug, Default)]
+pub(super) struct LocalMemory {
+    pub(super) data: Vec<u8>,
+    pub(super) valid: Vec<u8>,
+    pub(super) stride: u32,
+}
+
+impl LocalMemory {
+    /// Gives every lane `stride` bytes, keeping what is there.
+    pub(super) fn grow(&mut self, stride: u32) {
+        let (old, new) = (self.stride as usize, stride as usize);
+        for memory in [&mut self.data, &mut self.valid] {
+            let mut grown = vec![0; new * 32];
+            for lane in 0..32 {
+                grown[lane * new..lane * new + old].copy_from_slice(&memory[lane * old..(lane + 1) * old]);
+            }
+            *memory = grown;
+        }
+        self.stride = stride;
+    }
+
+    /// Marks bytes of some lanes as never written.
+    pub(super) fn invalidate(&mut self, base: u32, bytes: u32, mask: u32) {
+        for lane in crate::pattern::lanes(mask) {
+            let start = (lane * self.stride + base) as usize;
+            self.valid[start..start + bytes as usize].fill(0);
+        }
+    }
+}

@@ -1,0 +1,441 @@
+//! A warp: registers, local memory, and the fragments its lanes have split into.
+//!
+//! Lanes that go the same way are one fragment. At a branch where they part, a *join* remembers where they meet
+//! again (the branch's immediate post-dominator) and who is expected; a fragment that gets there waits. Fragments
+//! take turns, so lanes make progress independently of each other.
+
+use super::Context;
+use super::shared::LocalMemory;
+use crate::memory::window;
+use crate::program::{Constant, FrameSize, LaneMask, NOWHERE, Reg, Special};
+use crate::registers::{Class, FrameBase, Registers};
+
+/// Bytes of local memory a thread may use.
+pub(super) const LOCAL_LIMIT: u32 = 512 * 1024;
+
+/// "No join".
+pub(super) const NONE: u32 = u32::MAX;
+
+/// Lanes that execute together.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fragment {
+    pub(super) pc: u32,
+    pub(super) mask: u32,
+    /// The innermost join that these lanes are expected at.
+    pub(super) join: u32,
+    pub(super) state: State,
+    /// The call in progress: index into the warp's frames.
+    pub(super) frame: u32,
+    /// The last backward branch taken, for naming a loop that does not end.
+    pub(super) back_edge: u32,
+    /// Whether it looked at memory that others may change, since its time slice began.
+    pub(super) polled: bool,
+}
+
+/// Whether a fragment can go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    Ready,
+    /// Waits for the completion of a block barrier after this one.
+    Barrier {
+        id: u8,
+        generation: u64,
+    },
+    /// Waits for the other lanes of a warp-level instruction. `only_here`: at the same instruction.
+    Meeting {
+        only_here: bool,
+    },
+}
+
+/// A call in progress: it fixes where registers and local variables are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Frame {
+    /// Lanes inside it, or inside calls it made. Without any the place is free.
+    pub(super) lanes: u32,
+    pub(super) depth: u32,
+    pub(super) function: u32,
+    pub(super) base: FrameBase,
+    pub(super) local_base: u32,
+    /// The frame that called.
+    pub(super) parent: u32,
+    /// The call that made it, and the instruction it is in.
+    pub(super) call: u32,
+    pub(super) call_pc: u32,
+}
+
+/// Where parted lanes meet again.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Join {
+    pub(super) pc: u32,
+    /// The call in progress there: recursion passes the same instruction on other levels.
+    pub(super) frame: u32,
+    pub(super) parent: u32,
+    pub(super) expected: u32,
+    pub(super) arrived: u32,
+}
+
+/// 32 threads.
+#[derive(Debug, Default)]
+pub(super) struct Warp {
+    pub(super) index: u32,
+    pub(super) registers: Registers,
+    pub(super) local: LocalMemory,
+    pub(super) fragments: Vec<Fragment>,
+    pub(super) current: usize,
+    joins: Vec<Join>,
+    free_joins: Vec<u32>,
+    /// Calls in progress; number 0 is the kernel.
+    pub(super) frames: Vec<Frame>,
+    /// The frame that register indices mean now.
+    frame: u32,
+    /// Lanes that have not exited.
+    pub(super) alive: u32,
+    /// Asynchronous copies in flight.
+    pub(super) copies: super::copy::Copies,
+}
+
+impl Warp {
+    /// Prepares the warp for a block: registers that hold constants, and nothing in the ones that may be read
+    /// before they are written.
+    pub(super) fn start(&mut self, context: &Context<'_>, index: u32, block: [u32; 3]) {
+        let threads = context.threads_per_block();
+        let lanes = (threads - index * 32).min(32);
+        let mask = if lanes == 32 { u32::MAX } else { (1 << lanes) - 1 };
+        let function = &context.program.functions[0];
+        let fresh = self.registers.pred.is_empty()
+            && self.registers.word.is_empty()
+            && self.registers.wide.is_empty();
+        self.index = index;
+        self.registers.base = FrameBase::default();
+        self.registers.tainted = false;
+        if fresh {
+            self.reserve(FrameBase::default(), function.registers);
+        }
+        for &(reg, constant) in &function.constants {
+            if fresh || is_block_index(constant) {
+                self.set_constant(context, reg, constant, block, u32::MAX);
+            }
+        }
+        self.clear_unset(&function.unset, function.registers, mask);
+        if self.local.stride < function.local_bytes {
+            self.local.grow(function.local_bytes);
+        }
+        self.local.valid.fill(0);
+        self.frames.clear();
+        self.frames.push(Frame {
+            lanes: mask,
+            depth: 0,
+            function: 0,
+            base: FrameBase::default(),
+            local_base: 0,
+            parent: NONE,
+            call: NOWHERE,
+            call_pc: NOWHERE,
+        });
+        self.frame = 0;
+        self.fragments.clear();
+        self.fragments.push(Fragment {
+            pc: function.entry,
+            mask,
+            join: NONE,
+            state: State::Ready,
+            frame: 0,
+            back_edge: NOWHERE,
+            polled: false,
+        });
+        self.current = 0;
+        self.joins.clear();
+        self.free_joins.clear();
+        self.alive = mask;
+        self.copies.clear();
+    }
+
+    /// Makes room for a frame.
+    pub(super) fn reserve(&mut self, base: FrameBase, size: FrameSize) {
+        let r = &mut self.registers;
+        let grow = |length: usize, wanted: usize| length.max(wanted);
+        r.pred.resize(grow(r.pred.len(), base.pred + size.pred), 0);
+        r.word.resize(grow(r.word.len(), base.word + size.word), [0; 32]);
+        r.wide.resize(grow(r.wide.len(), base.wide + size.wide), [0; 32]);
+        let poison = base.poison + size.pred + size.word + size.wide + 1;
+        r.poison.resize(grow(r.poison.len(), poison), 0);
+        r.origin.resize(grow(r.origin.len(), poison), 0);
+    }
+
+    /// Marks registers as holding nothing, so that what an earlier block left there is never seen.
+    pub(super) fn clear_unset(&mut self, unset: &[Reg], size: FrameSize, mask: u32) {
+        for &reg in unset {
+            match reg.class {
+                Class::Pred => self.registers.set_pred(reg.index, 0, mask),
+                Class::Word => self.registers.set_word(reg.index, &[0; 32], mask),
+                Class::Wide => self.registers.set_wide(reg.index, &[0; 32], mask),
+            }
+            let at = self.registers.base.poison + size.unified(reg) as usize;
+            self.registers.poison[at] |= mask;
+            self.registers.origin[at] = 0;
+            self.registers.tainted = true;
+        }
+    }
+
+    /// Writes a constant register of the current frame.
+    pub(super) fn set_constant(
+        &mut self,
+        context: &Context<'_>,
+        reg: Reg,
+        constant: Constant,
+        block: [u32; 3],
+        mask: u32,
+    ) {
+        let value = |lane: u32| constant_value(context, self.index, lane, constant, block);
+        match reg.class {
+            Class::Pred => {
+                let bits = (0..32).fold(0, |bits, lane| bits | ((value(lane) & 1) as u32) << lane);
+                self.registers.set_pred(reg.index, bits, mask);
+            }
+            Class::Word => {
+                let lanes = std::array::from_fn(|lane| value(lane as u32) as u32);
+                self.registers.set_word(reg.index, &lanes, mask);
+            }
+            Class::Wide => {
+                let lanes = std::array::from_fn(|lane| value(lane as u32));
+                self.registers.set_wide(reg.index, &lanes, mask);
+            }
+        }
+    }
+
+    pub(super) fn join(&self, index: u32) -> Option<&Join> {
+        self.joins.get(index as usize)
+    }
+
+    /// A join at `pc` for all lanes of `fragment`.
+    pub(super) fn open_join(&mut self, fragment: usize, pc: u32) -> u32 {
+        let from = &self.fragments[fragment];
+        let join = Join { pc, frame: from.frame, parent: from.join, expected: from.mask, arrived: 0 };
+        match self.free_joins.pop() {
+            Some(index) => {
+                self.joins[index as usize] = join;
+                index
+            }
+            None => {
+                self.joins.push(join);
+                self.joins.len() as u32 - 1
+            }
+        }
+    }
+
+    /// Lanes arrive at a join; if they are the last ones, all go on as a new fragment.
+    pub(super) fn arrive(&mut self, join: u32, mask: u32) {
+        self.joins[join as usize].arrived |= mask;
+        self.settle(join);
+    }
+
+    /// Lanes are no longer expected at a join and those around it.
+    fn forget(&mut self, mut join: u32, mask: u32) {
+        while join != NONE {
+            let parent = self.joins[join as usize].parent;
+            self.joins[join as usize].expected &= !mask;
+            self.settle(join);
+            join = parent;
+        }
+    }
+
+    /// Lets the lanes at a join go on if none is missing.
+    fn settle(&mut self, index: u32) {
+        let join = self.joins[index as usize];
+        if join.arrived & join.expected != join.expected || join.pc == NOWHERE {
+            return;
+        }
+        self.joins[index as usize].pc = NOWHERE;
+        self.free_joins.push(index);
+        if join.expected != 0 {
+            self.resume(join, join.expected);
+        }
+    }
+
+    fn resume(&mut self, join: Join, mask: u32) {
+        self.fragments.push(Fragment {
+            pc: join.pc,
+            mask,
+            join: join.parent,
+            state: State::Ready,
+            frame: join.frame,
+            back_edge: NOWHERE,
+            polled: false,
+        });
+    }
+
+    /// Lets lanes that wait at the joins around `fragment` go on without the others: what the others wait for
+    /// may be theirs to do. Returns whether there were any.
+    pub(super) fn release_joins(&mut self, fragment: usize) -> bool {
+        let mut index = self.fragments[fragment].join;
+        while index != NONE {
+            let join = self.joins[index as usize];
+            if join.arrived != 0 {
+                self.joins[index as usize].expected &= !join.arrived;
+                self.joins[index as usize].arrived = 0;
+                self.resume(join, join.arrived);
+                return true;
+            }
+            index = join.parent;
+        }
+        false
+    }
+
+    /// Removes a fragment, whose lanes have been accounted for.
+    pub(super) fn remove(&mut self, fragment: usize) {
+        self.fragments.swap_remove(fragment);
+    }
+
+    /// Lanes of a fragment exit. The fragment goes on with the others, if any.
+    pub(super) fn exit(&mut self, fragment: usize, mask: u32) {
+        self.alive &= !mask;
+        self.frames.iter_mut().for_each(|f| f.lanes &= !mask);
+        let from = &mut self.fragments[fragment];
+        from.mask &= !mask;
+        let (join, empty) = (from.join, from.mask == 0);
+        if empty {
+            self.remove(fragment);
+        }
+        self.forget(join, mask);
+    }
+
+    /// Lanes of a fragment return to the frame `caller`, where those that made the call meet at `pc`. Joins of the
+    /// function they leave no longer expect them.
+    pub(super) fn return_to(&mut self, fragment: usize, mask: u32, caller: u32, pc: u32) {
+        let from = &mut self.fragments[fragment];
+        self.frames[from.frame as usize].lanes &= !mask;
+        from.mask &= !mask;
+        let (mut join, empty) = (from.join, from.mask == 0);
+        if empty {
+            self.remove(fragment);
+        }
+        while join != NONE {
+            let Join { pc: at, frame, parent, .. } = self.joins[join as usize];
+            if frame == caller && at == pc {
+                return self.arrive(join, mask);
+            }
+            self.joins[join as usize].expected &= !mask;
+            self.settle(join);
+            join = parent;
+        }
+        // The join was released; the lanes go on by themselves.
+        self.fragments.push(Fragment {
+            pc,
+            mask,
+            join: NONE,
+            state: State::Ready,
+            frame: caller,
+            back_edge: NOWHERE,
+            polled: false,
+        });
+    }
+
+    /// Makes a fragment's frame the one that register indices mean.
+    pub(super) fn select(&mut self, fragment: usize) {
+        self.frame = self.fragments[fragment].frame;
+        self.registers.base = self.frames[self.frame as usize].base;
+    }
+
+    /// The function that the selected fragment executes.
+    pub(super) fn function(&self) -> u32 {
+        self.frames[self.frame as usize].function
+    }
+
+    /// The frame in which `lanes` of frame `caller` enter `function` by a call: one that others entered in the same
+    /// way, or a new one behind the caller's registers (`size`) and local memory (`local_bytes`).
+    pub(super) fn enter_frame(
+        &mut self,
+        call: CallSite,
+        lanes: u32,
+        size: FrameSize,
+        local_bytes: u32,
+    ) -> u32 {
+        let same = |f: &Frame| {
+            f.lanes != 0 && f.parent == call.caller && f.call_pc == call.pc && f.function == call.function
+        };
+        if let Some(known) = self.frames.iter().position(same) {
+            self.frames[known].lanes |= lanes;
+            return known as u32;
+        }
+        let from = self.frames[call.caller as usize];
+        let frame = Frame {
+            lanes,
+            depth: from.depth + 1,
+            function: call.function,
+            base: FrameBase {
+                pred: from.base.pred + size.pred,
+                word: from.base.word + size.word,
+                wide: from.base.wide + size.wide,
+                poison: from.base.poison + size.pred + size.word + size.wide + 1,
+            },
+            local_base: from.local_base + local_bytes.next_multiple_of(16),
+            parent: call.caller,
+            call: call.number,
+            call_pc: call.pc,
+        };
+        match self.frames.iter().position(|f| f.lanes == 0) {
+            Some(free) => {
+                self.frames[free] = frame;
+                free as u32
+            }
+            None => {
+                self.frames.push(frame);
+                self.frames.len() as u32 - 1
+            }
+        }
+    }
+}
+
+/// Which call enters which function.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CallSite {
+    /// The caller's frame.
+    pub(super) caller: u32,
+    /// Number of the call in the program, and its instruction.
+    pub(super) number: u32,
+    pub(super) pc: u32,
+    pub(super) function: u32,
+}
+
+fn is_block_index(constant: Constant) -> bool {
+    matches!(constant, Constant::Special(Special::BlockIndex(_)))
+}
+
+/// The value of a constant register in one lane.
+fn constant_value(context: &Context<'_>, warp: u32, lane: u32, constant: Constant, block: [u32; 3]) -> u64 {
+    match constant {
+        Constant::Bits(bits) => bits,
+        Constant::Global { variable, offset } => {
+            window::buffer_address(context.first_global + variable as usize).wrapping_add(offset as u64)
+        }
+        Constant::Param { offset, bytes, signed } => {
+            let mut raw = [0; 8];
+            let from = offset as usize;
+            let length = usize::from(bytes).min(8);
+            raw[..length].copy_from_slice(&context.params[from..from + length]);
+            let value = u64::from_le_bytes(raw);
+            let unused = 64 - 8 * length as u32;
+            if signed { ((value << unused) as i64 >> unused) as u64 } else { value }
+        }
+        Constant::Special(special) => {
+            let thread = warp * 32 + lane;
+            let value = match special {
+                Special::ThreadIndex(axis) => context.thread_index(thread)[axis as usize],
+                Special::BlockDim(axis) => context.block_dim[axis as usize],
+                Special::BlockIndex(axis) => block[axis as usize],
+                Special::GridDim(axis) => context.grid_dim[axis as usize],
+                Special::Lane => lane,
+                Special::Warp => warp,
+                Special::WarpCount => context.warps_per_block(),
+                Special::LaneMask(LaneMask::Eq) => 1 << lane,
+                Special::LaneMask(LaneMask::Lt) => (1 << lane) - 1,
+                Special::LaneMask(LaneMask::Le) => u32::MAX >> (31 - lane),
+                Special::LaneMask(LaneMask::Ge) => u32::MAX << lane,
+                Special::LaneMask(LaneMask::Gt) => (u32::MAX << lane) & !(1 << lane),
+                Special::DynamicSharedBytes => context.dynamic_shared,
+                Special::TotalSharedBytes => context.shared_bytes,
+            };
+            u64::from(value)
+        }
+    }
+}
