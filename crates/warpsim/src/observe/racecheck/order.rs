@@ -348,7 +348,7 @@ impl Order {
         if matches!(qualifier, Qualifier::Release | Qualifier::AcquireRelease) {
             let snapshot = self.everything(thread, self.warps[index].clock);
             self.releases.release(space, address, self.block_phase, &snapshot, wide);
-        } else if self.has_fenced(thread) {
+        } else if self.warps.iter().any(|warp| warp.fenced != 0) {
             for (level, wide) in [(0, false), (1, true)].into_iter().take(1 + usize::from(wide)) {
                 if let Some(snapshot) = self.fenced(thread, level) {
                     self.releases.release(space, address, self.block_phase, &snapshot, wide);
@@ -369,27 +369,41 @@ impl Order {
         Snapshot { phase: self.phase, knowledge }
     }
 
-    /// What the last fence of a thread lets it release.
+    /// What fences let a thread release: all that it knew at its own last one, and of what has come to it since
+    /// through barriers, what others had fenced themselves.
     fn fenced(&self, thread: u32, level: usize) -> Option<Snapshot> {
         let fence = self.threads[thread as usize].fences[level];
-        if fence.phase < self.block_phase {
-            return None;
-        }
         if fence.phase == self.phase {
             return Some(self.everything(thread, fence.clock));
         }
-        // The fence was before the last barrier: of what came to this thread through the barrier, that counts
-        // which the others had fenced themselves.
-        let mut snapshot = Snapshot { phase: fence.phase, knowledge: Knowledge::default() };
-        snapshot.knowledge.blocks.clone_from(&self.known_blocks);
-        for (thread, other) in self.threads.iter().enumerate() {
-            let Fence { phase, clock } = other.fences[level];
-            if (self.block_phase..self.phase).contains(&phase) {
+        let mut snapshot = Snapshot::default();
+        for (other, fences) in (0..).zip(self.threads.iter().map(|thread| &thread.fences)) {
+            let Fence { phase, clock } = fences[level];
+            if phase == self.phase {
+                snapshot.knowledge.learn_thread(other, clock.min(self.known_clock(thread, other)));
+            } else if phase >= self.block_phase {
                 snapshot.phase = snapshot.phase.max(phase);
-                snapshot.knowledge.learn_thread(thread as u32, clock);
+                snapshot.knowledge.learn_thread(other, clock);
             }
         }
+        if snapshot.phase == 0 && snapshot.knowledge.threads.is_empty() {
+            return None;
+        }
+        snapshot.knowledge.blocks.clone_from(&self.known_blocks);
         Some(snapshot)
+    }
+
+    /// Up to which clock in this phase `thread` knows another one.
+    fn known_clock(&self, thread: u32, other: u32) -> u32 {
+        let warp = &self.warps[thread as usize / 32];
+        let same_warp = thread / 32 == other / 32;
+        let synced = if same_warp { warp.synced } else { 0 };
+        if warp.informed >> (thread % 32) & 1 == 0 {
+            return synced;
+        }
+        let Thread { lanes, knowledge, .. } = &self.threads[thread as usize];
+        let lane = if same_warp { lanes[other as usize % 32] } else { 0 };
+        synced.max(lane).max(knowledge.of_thread(other))
     }
 
     /// The flags that these lanes have read count from here on.
