@@ -72,7 +72,7 @@ struct Place<'a> {
 
 fn out_of_bounds(f: &mut Formatter<'_>, fault: &Fault, touch: Touch, place: &Place<'_>) -> fmt::Result {
     let Place { bytes, address, buffer, buffer_bytes, outside } = place;
-    write!(f, "{} {} {bytes} bytes", Who(&fault.party), verb(touch))?;
+    write!(f, "{} {} {}", Who(&fault.party), verb(touch), Bytes(u64::from(*bytes)))?;
     let Some(name) = buffer else {
         match fault.space {
             Some(Space::Shared) => write!(f, " outside the block's shared memory, at offset {address}")?,
@@ -85,7 +85,7 @@ fn out_of_bounds(f: &mut Formatter<'_>, fault: &Fault, touch: Touch, place: &Pla
         return write!(f, "{}. Check the pointer and the index.", On(&fault.party));
     };
     if *outside < 0 {
-        write!(f, " that start {} bytes before `{name}`", -outside)?;
+        write!(f, " that start {} before `{name}`", Bytes(outside.unsigned_abs()))?;
         return write!(
             f,
             "{}. The index is negative there: guard it, or start further in.",
@@ -335,6 +335,18 @@ impl Display for On<'_> {
         match &self.0.at {
             Some(at) => write!(f, " on line {}", at.line),
             None => Ok(()),
+        }
+    }
+}
+
+/// A number of bytes.
+struct Bytes(u64);
+
+impl Display for Bytes {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            1 => write!(f, "1 byte"),
+            bytes => write!(f, "{bytes} bytes"),
         }
     }
 }
