@@ -149,8 +149,15 @@ fn rejection(error: CompileError) -> anyhow::Result<Rejection> {
         CompileError::NotLoaded { .. } | CompileError::Refused { .. } | CompileError::Worker(_) => {
             Err(error.into())
         }
-        CompileError::TooMuchSharedMemory { .. }
-        | CompileError::Timeout { .. }
+        CompileError::TooMuchSharedMemory { kernel, used, limit } => Ok(Rejection::Refused {
+            line: None,
+            message: format!(
+                "`{}` declares {used} bytes of static shared memory, and a block has at most {limit}; \
+                 make its tiles smaller, or use dynamic shared memory",
+                crate::kernel::base_name(&kernel)
+            ),
+        }),
+        CompileError::Timeout { .. }
         | CompileError::OutOfMemory { .. }
         | CompileError::TooLarge { .. }
         | CompileError::Crashed { .. } => Ok(Rejection::Refused { line: None, message: error.to_string() }),

@@ -1,6 +1,6 @@
 //! Sentences that people read, in one place so that they can be translated.
 
-use exercise::{Bound, Exercise, Metric, Size};
+use exercise::{Bound, Exercise, Metric, Pattern, Size};
 
 use cuda::device::DeviceError;
 
@@ -92,7 +92,12 @@ pub(crate) const SIMULATED: &str = "warpsim (simulated on the CPU)";
 
 /// Where a kernel is judged if there is no GPU to use.
 pub(crate) fn simulated_because(why: &DeviceError) -> String {
-    format!("warpsim (simulated on the CPU; no GPU: {why})")
+    match why {
+        DeviceError::NoDriver | DeviceError::NoDevice => {
+            "warpsim (simulated on the CPU; there is no GPU here)".to_owned()
+        }
+        _ => format!("warpsim (simulated on the CPU; the GPU cannot be used: {why})"),
+    }
 }
 
 /// Where a kernel is judged if there is a GPU.
@@ -151,8 +156,12 @@ pub(crate) fn case(verdict: CaseVerdict) -> &'static str {
 pub(crate) fn wrong(wrong: &Wrong) -> String {
     let comparison = &wrong.comparison;
     let first = comparison.first.map_or_else(String::new, |(index, got, wanted)| {
-        let got = if got.is_nan() { "not a number".to_owned() } else { got.to_string() };
-        format!("{} is {got}, but must be {}; ", element(wrong, index), wanted as f32)
+        let is = match comparison.pattern {
+            Some(Pattern::NeverWritten) => "was never written".to_owned(),
+            _ if got.is_nan() => "is not a number".to_owned(),
+            _ => format!("is {got}"),
+        };
+        format!("{} {is}, but must be {}; ", element(wrong, index), wanted as f32)
     });
     let pattern = comparison.pattern.map_or_else(String::new, |pattern| format!(" ({pattern})"));
     format!("{first}{} of {} elements are wrong{pattern}", comparison.wrong, comparison.total)

@@ -94,9 +94,17 @@ pub(super) fn execute(matches: &ArgMatches) -> Result<Exit> {
     }
     let exit = exit(trial.verdict);
     let next = registry::after(entry);
-    let machine = machine.description();
     report::judged(
-        &Judged { entry, submission: &submission, trial: &trial, seed, is_fresh, next, machine: &machine },
+        &Judged {
+            entry,
+            submission: &submission,
+            trial: &trial,
+            seed,
+            is_fresh,
+            next,
+            machine: &machine.description(),
+            engine: machine.name(),
+        },
         matches.get_flag("json"),
     );
     Ok(exit)
@@ -127,6 +135,14 @@ impl Machine {
             Machine::Sim(_) => Engine::Sim,
             Machine::SimThenGpu(device) => Engine::SimThenGpu(device),
             Machine::Gpu(device) => Engine::Gpu(device),
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        match self {
+            Machine::Sim(_) => "sim",
+            Machine::SimThenGpu(_) => "sim+gpu",
+            Machine::Gpu(_) => "gpu",
         }
     }
 

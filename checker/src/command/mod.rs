@@ -45,6 +45,7 @@ pub(crate) fn execute() -> Result<Exit> {
 
 fn make_command() -> Command {
     let top = judge::with_arguments(Command::new("checker"), false)
+        .bin_name("checker")
         .version(env!("CARGO_PKG_VERSION"))
         .about("Judges the Warplings exercises, and runs any CUDA kernel under checks, with or without a GPU")
         .override_usage("checker [EXERCISE] [OPTIONS]\n       checker <COMMAND>")

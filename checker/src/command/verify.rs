@@ -190,8 +190,9 @@ fn summary(trial: &Trial) -> String {
         }
         Verdict::WrongValues => {
             let wrong = trial.cases.iter().find(|case| case.verdict == CaseVerdict::WrongValues);
-            let why = wrong.and_then(|case| case.wrong.as_ref()).map(message::wrong).unwrap_or_default();
-            format!("wrong_values: {why}")
+            let pattern =
+                wrong.and_then(|case| case.wrong.as_ref()).and_then(|wrong| wrong.comparison.pattern);
+            pattern.map_or_else(|| "wrong_values".to_owned(), |pattern| format!("wrong_values: {pattern}"))
         }
         Verdict::Passed
         | Verdict::Timeout

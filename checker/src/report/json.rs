@@ -167,7 +167,8 @@ fn judgement(judged: &Judged<'_>) -> Value {
         "verdict": trial.verdict.name(),
         "exercise": {"number": exercise.number, "slug": exercise.slug, "title": exercise.title},
         "file": submission.path.display().to_string(),
-        "engine": judged.machine,
+        "engine": judged.engine,
+        "machine": judged.machine,
         "seed": seed,
         "launch": trial.launched.map(|launched| json!({
             "block": launched.spec.block,

@@ -24,6 +24,8 @@ pub(crate) struct Judged<'a> {
     pub(crate) is_fresh: bool,
     /// What it was judged on, for people.
     pub(crate) machine: &'a str,
+    /// The same for programs: `sim`, `sim+gpu` or `gpu`.
+    pub(crate) engine: &'static str,
     /// The exercise to do after this one.
     pub(crate) next: Option<&'a Entry>,
 }

@@ -13,7 +13,7 @@ use crate::source;
 
 /// Warp instructions per case. The most expensive case of the course needs some millions, even where it is slow; at
 /// this many a kernel loops for ever, and is stopped after a few seconds.
-const FUEL: u64 = 1 << 27;
+const FUEL: u64 = 1 << 26;
 
 /// For machines so slow that the fuel lasts longer than anybody waits, and for kernels that hang on a GPU.
 const WALL_LIMIT: Duration = Duration::from_secs(20);

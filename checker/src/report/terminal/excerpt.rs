@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use cuda::nvrtc::Diagnostic;
 
 use crate::compile;
@@ -33,8 +33,7 @@ pub(super) fn finding(finding: &Finding, source: Source<'_>) -> String {
     }
     let times = if finding.count > 1 { format!(" ({} times)", finding.count) } else { String::new() };
     let level = if finding.is_error { Level::ERROR } else { Level::WARNING };
-    let title = format!("{}: {}{times}", finding.kind, finding.message);
-    draw(&level, &title, source, marks, &[])
+    draw(&level, Some(finding.kind), &format!("{}{times}", finding.message), source, marks, &[])
 }
 
 /// A compiler's message at its line.
@@ -44,14 +43,14 @@ pub(super) fn diagnostic(diagnostic: &Diagnostic, source: Source<'_>) -> String 
         diagnostic.column.and_then(|column| token_span(source.text, &line, column)).unwrap_or(line)
     });
     let marks = span.map(|span| Mark { span, label: String::new(), is_primary: true });
-    draw(&level, &diagnostic.message, source, marks.into_iter().collect(), &diagnostic.notes)
+    draw(&level, None, &diagnostic.message, source, marks.into_iter().collect(), &diagnostic.notes)
 }
 
 /// A message at a line, or without one.
 pub(super) fn message(text: &str, line: Option<u32>, source: Source<'_>) -> String {
     let span = line.and_then(|line| line_span(source.text, line));
     let marks = span.map(|span| Mark { span, label: String::new(), is_primary: true });
-    draw(&Level::ERROR, text, source, marks.into_iter().collect(), &[])
+    draw(&Level::ERROR, None, text, source, marks.into_iter().collect(), &[])
 }
 
 /// A marked piece of the source, in bytes.
@@ -66,11 +65,21 @@ fn mark(site: &Site, is_primary: bool, text: &str) -> Option<Mark> {
     Some(Mark { span, label: site.label.to_owned(), is_primary })
 }
 
-fn draw(level: &Level<'_>, title: &str, source: Source<'_>, marks: Vec<Mark>, notes: &[String]) -> String {
-    let mut group = level
-        .clone()
-        .primary_title(title)
-        .elements(Vec::<Snippet<'_, annotate_snippets::Annotation<'_>>>::new());
+/// One message: `error[kind]: title`, the marked lines, and the notes.
+fn draw(
+    level: &Level<'_>,
+    kind: Option<&str>,
+    title: &str,
+    source: Source<'_>,
+    marks: Vec<Mark>,
+    notes: &[String],
+) -> String {
+    let title = level.clone().primary_title(title);
+    let title = match kind {
+        Some(kind) => title.id(kind),
+        None => title,
+    };
+    let mut group = Group::with_title(title);
     if !marks.is_empty() {
         let annotations = marks.into_iter().map(|mark| {
             let kind = if mark.is_primary { AnnotationKind::Primary } else { AnnotationKind::Context };

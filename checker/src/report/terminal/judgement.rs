@@ -1,11 +1,12 @@
 //! The verdict on an exercise, from what was judged to the one next step.
 
 use anstream::println;
+use cuda::nvrtc::Diagnostic;
 use owo_colors::OwoColorize;
 
 use super::excerpt::{self, Source};
 use super::table::Table;
-use crate::compile::Rejection;
+use crate::compile::{self, Rejection};
 use crate::finding::Finding;
 use crate::judge::{CaseJudgement, CaseVerdict, RequirementJudgement, Verdict};
 use crate::message;
@@ -51,15 +52,24 @@ fn launch(launched: &Launched) -> String {
 /// Why a kernel never ran.
 pub(super) fn rejection(rejection: &Rejection, source: Source<'_>) {
     match rejection {
-        Rejection::Diagnostics(diagnostics) => {
-            for diagnostic in diagnostics {
-                println!("{}\n", excerpt::diagnostic(diagnostic, source));
-            }
-        }
+        Rejection::Diagnostics(diagnostics) => self::diagnostics(diagnostics, source),
         Rejection::Refused { line, message } | Rejection::Unsupported { line, message } => {
             println!("{}\n", excerpt::message(message, *line, source));
         }
         Rejection::Launch(message) => println!("{}\n", excerpt::message(message, None, source)),
+    }
+}
+
+/// The first errors; those after them mostly follow from them. Warnings only where there is room.
+fn diagnostics(diagnostics: &[Diagnostic], source: Source<'_>) {
+    const MOST: usize = 3;
+    let (errors, warnings): (Vec<_>, Vec<_>) =
+        diagnostics.iter().partition(|diagnostic| compile::is_error(diagnostic));
+    for diagnostic in errors.iter().chain(&warnings).take(MOST) {
+        println!("{}\n", excerpt::diagnostic(diagnostic, source));
+    }
+    if let Some(more) = errors.len().checked_sub(MOST).filter(|more| *more > 0) {
+        println!("  and {}\n", message::counted(more, "more error"));
     }
 }
 
@@ -71,13 +81,17 @@ fn cases(judged: &Judged<'_>, source: Source<'_>) {
             CaseVerdict::NotRun => "-   ".dimmed().to_string(),
             _ => "FAIL".red().bold().to_string(),
         };
-        let verdict = if case.verdict == CaseVerdict::Right { "" } else { message::case(case.verdict) };
-        println!("  {mark} {size}  {verdict}");
+        match case.verdict {
+            CaseVerdict::Right => println!("  {mark} {size}"),
+            verdict => println!("  {mark} {size}  {}", message::case(verdict)),
+        }
     }
     println!();
+    // One thing at a time: wrong values often follow from a fault, and warnings are for kernels without errors.
     if let Some((case, finding)) = first_error(&judged.trial.cases) {
         println!("{}\n", excerpt::finding(finding, source));
         others(case, finding);
+        return;
     }
     if let Some(wrong) = first_wrong(&judged.trial.cases) {
         println!("{} {}\n", "wrong values:".red().bold(), wrong);
@@ -90,9 +104,13 @@ fn cases(judged: &Judged<'_>, source: Source<'_>) {
     }
 }
 
-/// The first fault of the first case that has one.
+/// The first fault of the first case that has one; where the kernel does not finish, that comes first.
 fn first_error(cases: &[CaseJudgement]) -> Option<(&CaseJudgement, &Finding)> {
-    cases.iter().find_map(|case| Some((case, case.findings.iter().find(|finding| finding.is_error)?)))
+    cases.iter().find_map(|case| {
+        let mut errors = case.findings.iter().filter(|finding| finding.is_error);
+        let endless = errors.clone().find(|finding| finding.kind == "timeout");
+        Some((case, endless.or_else(|| errors.next())?))
+    })
 }
 
 /// Says how much more there is; the first fault is the one to mend first.
