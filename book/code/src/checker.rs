@@ -44,28 +44,22 @@ impl Checker {
         Ok(Counters(json["counters"].clone()))
     }
 
-    /// Judges `source` as exercise `number`, and gives the JSON.
-    pub(crate) fn judge(&self, number: &str, source: &Path) -> Result<Value> {
-        self.put(number, source)?;
-        let output = self.output(&[number, "--engine", "sim", "--json"])?;
+    /// Judges the file `source`, relative to the repository, as exercise `number`, and gives the JSON.
+    pub(crate) fn judge(&self, number: &str, source: &str) -> Result<Value> {
+        let path = Path::new(ROOT).join(source);
+        let path = path.to_str().context("the repository's path is not UTF-8")?;
+        let output = self.output(&[number, "--file", path, "--engine", "sim", "--json"])?;
         serde_json::from_slice(&output.stdout)
             .with_context(|| String::from_utf8_lossy(&output.stderr).into_owned())
     }
 
-    /// Judges `source` as exercise `number`, and gives what a person reads.
-    pub(crate) fn judge_for_people(&self, number: &str, source: &Path) -> Result<String> {
-        self.put(number, source)?;
+    /// What a person reads who has `kernel` as their kernel of the exercise in `folder`.
+    pub(crate) fn judge_for_people(&self, number: &str, folder: &str, kernel: &str) -> Result<String> {
+        let place = self.workspace.path().join("exercises").join(folder);
+        std::fs::create_dir_all(&place)?;
+        std::fs::write(place.join("kernel.cu"), kernel)?;
         let output = self.output(&[number, "--engine", "sim"])?;
         Ok(String::from_utf8(output.stdout)? + &String::from_utf8(output.stderr)?)
-    }
-
-    fn put(&self, number: &str, source: &Path) -> Result<()> {
-        let folder = folder_of(&Path::new(ROOT).join("exercises"), number)?;
-        let folder = self.workspace.path().join("exercises").join(folder);
-        std::fs::create_dir_all(&folder)?;
-        std::fs::copy(source, folder.join("kernel.cu"))
-            .with_context(|| format!("{} cannot be copied", source.display()))?;
-        Ok(())
     }
 
     fn output(&self, arguments: &[&str]) -> Result<Output> {
@@ -73,6 +67,8 @@ impl Checker {
             .args(arguments)
             .current_dir(&self.workspace)
             .env("NO_COLOR", "1")
+            // So that it names commands as a reader types them.
+            .env("CARGO", "cargo")
             .output()
             .context("the checker does not start")
     }
@@ -97,12 +93,6 @@ fn build() -> Result<PathBuf> {
             message["executable"].as_str().filter(|_| is_checker).map(PathBuf::from)
         })
         .context("cargo does not say where it put the checker")
-}
-
-/// The folder in `parent` whose name begins with the exercise's number.
-pub(crate) fn folder_of(parent: &Path, number: &str) -> Result<String> {
-    let mut names = std::fs::read_dir(parent)?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    names.find(|name| name.starts_with(number)).with_context(|| format!("there is no exercise {number}"))
 }
 
 /// The counters of one run, by name.

@@ -1,11 +1,9 @@
 //! Tables of what warpsim counts.
 
-use std::path::{Path, PathBuf};
-
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use crate::checker::{Checker, ROOT, folder_of};
+use crate::checker::Checker;
 
 /// Sectors of one warp-wide load, by stride.
 pub(crate) fn coalescing(checker: &Checker) -> Result<String> {
@@ -85,64 +83,64 @@ fn divergent(kernel: &str) -> String {
     format!("--kernel {kernel} --grid 4 --block 256 --arg buf:f32:1024:iota --arg i32:100")
 }
 
-/// Reuse in global and shared memory, from 01 to 04.
+/// Reuse in global and shared memory, from 02 to 04.
 pub(crate) fn intensity(checker: &Checker) -> Result<String> {
     let mut table =
         Table::new(&["kernel", "FLOP per byte loaded from global memory", "FLOP per shared wavefront"]);
     let rows = [
-        ("one output per thread, no tile (the stub of 02)", "exercises", "02"),
-        ("tiles of 32 x 32 (the solution of 02)", "solutions", "02"),
-        ("128 x 128 per block, 8 x 8 per thread (the solution of 04)", "solutions", "04"),
+        ("no tile (the stub of 02)", "02", "exercises/02_matmul_tiled/stub.cu"),
+        ("tiles of 16 x 16 (the stub of 04)", "04", "exercises/04_coarsening/stub.cu"),
+        ("tiles of 32 x 32 (the solution of 02)", "02", "solutions/02_matmul_tiled/kernel.cu"),
+        ("128 x 128, 8 x 8 per thread (the solution of 04)", "04", "solutions/04_coarsening/kernel.cu"),
     ];
-    for (name, from, number) in rows {
-        // 04 is the exercise whose requirements are about both levels; any right kernel can be judged by it.
-        let verdict = checker.judge(number, &source(from, number)?)?;
-        let yours = |key| requirement(&verdict, key, "yours");
-        table.row([
-            name.to_owned(),
-            format!("{:.2}", yours("reuse")?),
-            yours("shared_reuse").map_or_else(|_| String::new(), |value| format!("{value:.1}")),
-        ]);
+    for (name, number, source) in rows {
+        let verdict = checker.judge(number, source)?;
+        // Only 04 has a requirement on shared memory.
+        let shared = match number {
+            "04" => format!("{:.1}", requirement(&verdict, "shared_reuse")?),
+            _ => String::new(),
+        };
+        table.row([name.to_owned(), format!("{:.2}", requirement(&verdict, "reuse")?), shared]);
     }
-    Ok(table.finish("cargo run -p checker -- 04"))
+    Ok(table.finish(&judging("04", "solutions/04_coarsening/kernel.cu")))
 }
 
 /// Sectors of the transposes.
 pub(crate) fn transpose(checker: &Checker) -> Result<String> {
     let mut table = Table::new(&["kernel", "bytes moved / bytes loaded", "bytes moved / bytes stored"]);
-    for (name, from) in [("the stub", "exercises"), ("through a tile", "solutions")] {
-        let verdict = checker.judge("05", &source(from, "05")?)?;
+    let solution = "solutions/05_transpose_coalescing/kernel.cu";
+    for (name, source) in
+        [("directly (the stub)", "exercises/05_transpose_coalescing/stub.cu"), ("through a tile", solution)]
+    {
+        let verdict = checker.judge("05", source)?;
         table.row([
             name.to_owned(),
-            format!("{:.2}", requirement(&verdict, "load_sectors", "yours")?),
-            format!("{:.2}", requirement(&verdict, "store_sectors", "yours")?),
+            format!("{:.2}", requirement(&verdict, "load_sectors")?),
+            format!("{:.2}", requirement(&verdict, "store_sectors")?),
         ]);
     }
-    Ok(table.finish("cargo run -p checker -- 05"))
+    Ok(table.finish(&judging("05", solution)))
 }
 
 /// Bank conflicts of the transposes.
 pub(crate) fn padding(checker: &Checker) -> Result<String> {
     let mut table = Table::new(&["kernel", "bank conflicts per request"]);
-    for (name, from) in [("`tile[32][32]`", "exercises"), ("`tile[32][33]`", "solutions")] {
-        let verdict = checker.judge("06", &source(from, "06")?)?;
-        table.row([name.to_owned(), format!("{:.1}", requirement(&verdict, "bank_conflicts", "yours")?)]);
+    let solution = "solutions/06_bank_padding/kernel.cu";
+    for (name, source) in
+        [("`tile[32][32]` (the stub)", "exercises/06_bank_padding/stub.cu"), ("`tile[32][33]`", solution)]
+    {
+        let verdict = checker.judge("06", source)?;
+        table.row([name.to_owned(), format!("{:.1}", requirement(&verdict, "bank_conflicts")?)]);
     }
-    Ok(table.finish("cargo run -p checker -- 06"))
+    Ok(table.finish(&judging("06", solution)))
 }
 
-/// The stub (of `exercises`) or the solution (of `solutions`).
-pub(crate) fn source(from: &str, number: &str) -> Result<PathBuf> {
-    let parent = Path::new(ROOT).join(from);
-    let file = if from == "exercises" { "stub.cu" } else { "kernel.cu" };
-    Ok(parent.join(folder_of(&parent, number)?).join(file))
-}
-
-fn requirement(verdict: &Value, key: &str, column: &str) -> Result<f64> {
+/// What the judged kernel has for the requirement `key`.
+fn requirement(verdict: &Value, key: &str) -> Result<f64> {
     verdict["requirements"]
         .as_array()
         .and_then(|all| all.iter().find(|requirement| requirement["key"] == key))
-        .and_then(|requirement| requirement[column].as_f64())
+        .and_then(|requirement| requirement["yours"].as_f64())
         .with_context(|| format!("the verdict has no requirement `{key}`: {verdict:#}"))
 }
 
@@ -152,6 +150,10 @@ fn words(arguments: &str) -> Vec<&str> {
 
 fn command(file: &str, arguments: &str) -> String {
     format!("cargo run -p checker -- run book/code/kernels/{file} {arguments} --json")
+}
+
+fn judging(number: &str, source: &str) -> String {
+    format!("cargo run -p checker -- {number} --file {source} --json")
 }
 
 /// 12345 as 12,345.

@@ -28,7 +28,7 @@ const DRAWN: [(&str, Draw); 3] =
 type Count = fn(&Checker) -> Result<String>;
 
 /// The counted figures: file name and contents.
-const COUNTED: [(&str, Count); 7] = [
+const COUNTED: [(&str, Count); 8] = [
     ("coalescing.md", experiment::coalescing),
     ("banks.md", experiment::banks),
     ("divergence.md", experiment::divergence),
@@ -36,6 +36,7 @@ const COUNTED: [(&str, Count); 7] = [
     ("transpose.md", experiment::transpose),
     ("padding.md", experiment::padding),
     ("verdict.md", verdict::sample),
+    ("race.md", verdict::race),
 ];
 
 fn main() -> Result<()> {

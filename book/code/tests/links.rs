@@ -1,4 +1,4 @@
-//! Every file that the book refers to exists: links, pictures and includes. (mdbook itself checks no links.)
+//! What the book refers to exists: links, pictures, includes, chapters. (mdbook itself checks no links.)
 
 use std::path::{Path, PathBuf};
 
@@ -44,6 +44,14 @@ fn every_exercise_has_a_chapter() {
             assert!(text.contains(&part), "{} does not include {part}", chapter.display());
         }
     }
+}
+
+#[test]
+fn the_readme_shows_a_real_verdict() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let sample = std::fs::read_to_string(root.join("book/src/generated/verdict.md")).unwrap();
+    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
+    assert!(readme.contains(&sample), "README.md does not show what book/src/generated/verdict.md has");
 }
 
 /// Relative link targets outside of code, without their fragments, and the files of `{{#include}}`.
