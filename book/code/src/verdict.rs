@@ -20,7 +20,7 @@ pub(crate) fn race(checker: &Checker) -> Result<String> {
 fn judged(checker: &Checker, kernel: &str) -> Result<String> {
     let text = checker.judge_for_people("05", "05_transpose_coalescing", kernel)?;
     let lines: Vec<String> = text.trim_end().lines().map(wrapped).collect();
-    Ok(format!("```text\n$ cargo run -p checker -- 05\n{}\n```\n", lines.join("\n")))
+    Ok(format!("```text\n$ cargo run -p checker -- 05 --engine sim\n{}\n```\n", lines.join("\n")))
 }
 
 /// Prose broken as a terminal would, but between words; source excerpts stay whole.
