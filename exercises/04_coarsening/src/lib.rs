@@ -65,7 +65,7 @@ exercise::exercise! {
                 block: [32, 32, 1],
             },
             goal: Goal::Position(0.8),
-            h200_reference: Some(3.5),
+            h200_reference: Some(2.8),
             min_capability: 50,
         }),
         hints: [

@@ -1,5 +1,5 @@
 // Pads the tile, then forgets the padding in the index of the write.
-// expect: wrong_values
+// expect: uninitialized_read line 20
 #include "warplings.cuh"
 #define TILE 32
 LAUNCH(TILE, 8, 1, TILE, TILE, 1);

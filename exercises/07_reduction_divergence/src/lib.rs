@@ -55,7 +55,7 @@ exercise::exercise! {
                 block: [256, 1, 1],
             },
             goal: Goal::Position(0.8),
-            h200_reference: None,
+            h200_reference: Some(3.0),
             min_capability: 50,
         }),
         hints: [

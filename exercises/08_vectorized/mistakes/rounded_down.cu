@@ -1,5 +1,5 @@
-// Rounds the address down to a multiple of 16 bytes, which reads other elements.
-// expect: wrong_values
+// Rounds the address down to a multiple of 16 bytes: other elements, and the last float4 sticks out.
+// expect: out_of_bounds line 16
 #include "warplings.cuh"
 #define TILE 32
 LAUNCH(TILE / 4, TILE, 1, TILE, TILE, 1);

@@ -52,7 +52,7 @@ exercise::exercise! {
                 block: [32, 8, 1],
             },
             goal: Goal::Position(0.8),
-            h200_reference: None,
+            h200_reference: Some(1.35),
             min_capability: 50,
         }),
         hints: [

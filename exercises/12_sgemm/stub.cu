@@ -1,0 +1,28 @@
+// 12  SGEMM: as fast as the vendor's library.
+//
+// No new idea in this one: it takes everything from before, put together and tuned. On an H200, exercise 01 reaches 5.5
+// TFLOP/s, 02 reaches 9, 04 reaches 26, and cuBLAS, without tensor cores, some 47 to 50. The reference gets 46.
+//
+// A road that leads there, with what each step repairs (begin with your kernel of 04 or 11):
+//
+// 1. float4 for all global loads and for the stores of C, where N and K are multiples of 4           (08)
+// 2. A transposed in shared memory: then both factors of a thread's outer product are loaded as float4 from rows
+// 3. a thread's elements in groups of 4 x 4, the groups of neighbouring lanes side by side           (06)
+// 4. two buffers, so that the next tiles are on their way while the block multiplies                 (11)
+// 5. larger tiles per thread, 8 x 8 or 16 x 8, as far as registers go: nothing may spill             (09)
+//
+// Any M, N and K must work; multiples of 4 must be fast.
+//
+// More: chapter 12 of the book, or `checker hint 12`.
+#include "warplings.cuh"
+
+#define BLOCK_M 128 // rows of C per block
+#define BLOCK_N 128 // columns of C per block
+#define THREADS 256
+
+LAUNCH(/*block*/ THREADS, 1, 1, /*work per block*/ BLOCK_N, BLOCK_M, 1);
+
+__global__ void __launch_bounds__(THREADS) sgemm(const float* A, const float* B, float* C, int M, int N, int K)
+{
+    // TODO: C = A B, at full speed.
+}

@@ -1,0 +1,111 @@
+// 11  Latency hiding: two buffers, and cp.async to fill one while the block multiplies from the other.
+#include "warplings.cuh"
+
+#define TILE 16
+#define BATCH 8
+#define SIDE (TILE * BATCH)
+
+LAUNCH(/*block*/ TILE, TILE, 1, /*work per block*/ SIDE, SIDE, 1);
+
+// Starts to copy one float from global to shared memory, or a 0 if it is not inside of the matrix.
+__device__ void copy_async(float* to, const float* from, bool inside)
+{
+    unsigned address = (unsigned)__cvta_generic_to_shared(to);
+    int bytes = inside ? 4 : 0; // the rest of the 4 bytes is filled with zeros
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(address), "l"(from), "r"(bytes));
+}
+
+// The same for four neighbours of a row at an address that is a multiple of 16.
+__device__ void copy4_async(float* to, const float* from, bool inside)
+{
+    unsigned address = (unsigned)__cvta_generic_to_shared(to);
+    int bytes = inside ? 16 : 0;
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(from), "r"(bytes));
+}
+
+__device__ void async_commit() { asm volatile("cp.async.commit_group;"); }
+
+__device__ void async_wait() { asm volatile("cp.async.wait_group 0;" ::: "memory"); }
+
+// Starts to load `rows` x `cols` elements from (row0, col0) on of a matrix of `height` x `width` into a tile.
+template <int rows, int cols>
+__device__ void load_tile(float (*tile)[cols], const float* matrix, int row0, int col0, int height, int width)
+{
+    int thread = threadIdx.y * TILE + threadIdx.x;
+    if (width % 4 == 0) {
+        // Every row starts at a multiple of 16 bytes: a quarter of the copies for the same bytes (exercise 08).
+        #pragma unroll
+        for (int i = thread; i < rows * cols / 4; i += TILE * TILE) {
+            int row = i / (cols / 4), col = i % (cols / 4) * 4;
+            bool inside = row0 + row < height && col0 + col < width;
+            copy4_async(&tile[row][col], inside ? &matrix[(row0 + row) * width + col0 + col] : matrix, inside);
+        }
+    } else {
+        for (int i = thread; i < rows * cols; i += TILE * TILE) {
+            int row = i / cols, col = i % cols;
+            bool inside = row0 + row < height && col0 + col < width;
+            copy_async(&tile[row][col], inside ? &matrix[(row0 + row) * width + col0 + col] : matrix, inside);
+        }
+    }
+}
+
+__global__ void matmul_pipelined(const float* A, const float* B, float* C, int M, int N, int K)
+{
+    __shared__ __align__(16) float tile_a[2][SIDE][TILE];
+    __shared__ __align__(16) float tile_b[2][TILE][SIDE];
+
+    int tx = threadIdx.x;
+    int ty = threadIdx.y;
+    int col0 = blockIdx.x * SIDE;
+    int row0 = blockIdx.y * SIDE;
+    int phases = (K + TILE - 1) / TILE;
+    float sum[BATCH][BATCH] = {};
+
+    // The first tiles have nothing to hide behind.
+    load_tile<SIDE, TILE>(tile_a[0], A, row0, 0, M, K);
+    load_tile<TILE, SIDE>(tile_b[0], B, 0, col0, K, N);
+    async_commit();
+
+    for (int phase = 0; phase < phases; ++phase) {
+        int now = phase % 2;
+
+        // One barrier does both: before it, every thread has seen its own copies arrive, so after it all of this phase's tiles
+        // are complete; and every thread has finished the last phase's products, so the other buffer is free.
+        async_wait();
+        __syncthreads();
+
+        // Started here, needed in the next phase: the 1,024 multiply-adds per thread below cover the way from memory.
+        if (phase + 1 < phases) {
+            int next = 1 - now;
+            int k0 = (phase + 1) * TILE;
+            load_tile<SIDE, TILE>(tile_a[next], A, row0, k0, M, K);
+            load_tile<TILE, SIDE>(tile_b[next], B, k0, col0, K, N);
+            async_commit();
+        }
+
+        #pragma unroll
+        for (int k = 0; k < TILE; ++k) {
+            float a[BATCH], b[BATCH];
+            #pragma unroll
+            for (int i = 0; i < BATCH; ++i) {
+                a[i] = tile_a[now][ty + i * TILE][k];
+                b[i] = tile_b[now][k][tx + i * TILE];
+            }
+            #pragma unroll
+            for (int i = 0; i < BATCH; ++i) {
+                #pragma unroll
+                for (int j = 0; j < BATCH; ++j) sum[i][j] += a[i] * b[j];
+            }
+        }
+    }
+
+    #pragma unroll
+    for (int i = 0; i < BATCH; ++i) {
+        #pragma unroll
+        for (int j = 0; j < BATCH; ++j) {
+            int row = row0 + ty + i * TILE;
+            int col = col0 + tx + j * TILE;
+            if (row < M && col < N) C[row * N + col] = sum[i][j];
+        }
+    }
+}
