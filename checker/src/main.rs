@@ -8,6 +8,7 @@ mod exit;
 mod finding;
 mod judge;
 mod kernel;
+mod machine;
 mod message;
 mod progress;
 mod registry;

@@ -31,6 +31,8 @@ static ENTRIES: &[Entry] = entries![
     ex08_vectorized in "08_vectorized",
     ex09_occupancy in "09_occupancy",
     ex10_constant_halo in "10_constant_halo",
+    ex11_latency_hiding in "11_latency_hiding",
+    ex12_sgemm in "12_sgemm",
 ];
 
 /// Every exercise, by number.

@@ -104,8 +104,8 @@ fn without_comments(source: &str) -> String {
     while let Some(c) = rest.chars().next() {
         let skipped = if rest.starts_with("//") || (line_start && c == '#') {
             rest.find('\n').unwrap_or(rest.len())
-        } else if rest.starts_with("/*") {
-            rest[2..].find("*/").map_or(rest.len(), |end| end + 4)
+        } else if let Some(comment) = rest.strip_prefix("/*") {
+            comment.find("*/").map_or(rest.len(), |end| end + 4)
         } else if c == '"' {
             string_literal(rest)
         } else {

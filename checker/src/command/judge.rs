@@ -5,18 +5,15 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
-use cuda::device::{DeviceError, DeviceInfo};
-
 use super::toolchain;
-use crate::engine::gpu;
 use crate::exit::{Exit, UsageError};
 use crate::judge::Verdict;
-use crate::message;
+use crate::machine::Machine;
 use crate::progress::Progress;
 use crate::registry;
 use crate::report::{self, Judged};
 use crate::submission::Submission;
-use crate::trial::{self, Attempt, DEFAULT_SEED, Engine};
+use crate::trial::{self, Attempt, DEFAULT_SEED};
 use crate::workspace::Workspace;
 
 pub(super) fn make_command() -> Command {
@@ -108,52 +105,6 @@ pub(super) fn execute(matches: &ArgMatches) -> Result<Exit> {
         matches.get_flag("json"),
     );
     Ok(exit)
-}
-
-/// What this machine judges with.
-enum Machine {
-    /// The simulator; why there is no GPU, if one was looked for.
-    Sim(Option<DeviceError>),
-    SimThenGpu(DeviceInfo),
-    Gpu(DeviceInfo),
-}
-
-impl Machine {
-    fn choose(engine: &str) -> Result<Machine> {
-        match engine {
-            "sim" => Ok(Machine::Sim(None)),
-            "gpu" => Ok(Machine::Gpu(gpu::first()?)),
-            _ => Ok(match cuda::device::probe() {
-                Ok(devices) => devices.into_iter().next().map_or(Machine::Sim(None), Machine::SimThenGpu),
-                Err(error) => Machine::Sim(Some(error)),
-            }),
-        }
-    }
-
-    fn engine(&self) -> Engine<'_> {
-        match self {
-            Machine::Sim(_) => Engine::Sim,
-            Machine::SimThenGpu(device) => Engine::SimThenGpu(device),
-            Machine::Gpu(device) => Engine::Gpu(device),
-        }
-    }
-
-    fn name(&self) -> &'static str {
-        match self {
-            Machine::Sim(_) => "sim",
-            Machine::SimThenGpu(_) => "sim+gpu",
-            Machine::Gpu(_) => "gpu",
-        }
-    }
-
-    fn description(&self) -> String {
-        match self {
-            Machine::Sim(None) => message::SIMULATED.to_owned(),
-            Machine::Sim(Some(why)) => message::simulated_because(why),
-            Machine::SimThenGpu(device) => message::simulated_then_timed(&device.name),
-            Machine::Gpu(device) => device.name.clone(),
-        }
-    }
 }
 
 fn exit(verdict: Verdict) -> Exit {

@@ -15,8 +15,13 @@ use clap::{ArgMatches, Command};
 
 use crate::exit::Exit;
 
+/// What a command takes.
+type Make = fn() -> Command;
+/// What it does.
+type Execute = fn(&ArgMatches) -> Result<Exit>;
+
 /// Every command by its name. `checker 05` is short for `checker judge 05`, `checker` for `checker status`.
-const COMMANDS: &[(fn() -> Command, fn(&ArgMatches) -> Result<Exit>)] = &[
+const COMMANDS: &[(Make, Execute)] = &[
     (judge::make_command, judge::execute),
     (status::make_command, status::execute),
     (list::make_command, list::execute),

@@ -29,6 +29,7 @@ pub(super) fn make_command() -> Command {
             .value_name("X[,Y[,Z]]")
             .required(true)
             .value_parser(parse::<Dims>)
+            .allow_hyphen_values(true)
             .help(help)
     };
     let flag = |name: &'static str, help: &'static str| {
@@ -54,6 +55,7 @@ pub(super) fn make_command() -> Command {
         .arg(
             Arg::new("shared")
                 .long("shared")
+                .allow_hyphen_values(true)
                 .value_name("BYTES")
                 .value_parser(value_parser!(u32))
                 .default_value("0")
@@ -99,6 +101,7 @@ pub(super) fn make_command() -> Command {
         .arg(
             Arg::new("fuel")
                 .long("fuel")
+                .allow_hyphen_values(true)
                 .value_name("N")
                 .value_parser(value_parser!(u64))
                 .default_value("4294967296")

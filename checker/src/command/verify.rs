@@ -13,7 +13,8 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use super::toolchain;
 use crate::compile::{self, Rejection};
 use crate::exit::Exit;
-use crate::judge::{CaseVerdict, Verdict};
+use crate::judge::{CaseVerdict, RequirementJudgement, Verdict};
+use crate::machine::Machine;
 use crate::message;
 use crate::registry::{self, Entry};
 use crate::report::{self, Verified};
@@ -25,6 +26,14 @@ pub(super) fn make_command() -> Command {
     Command::new("verify")
         .about("Check the course itself: stubs fail as intended, solutions pass, mistakes are caught")
         .arg(Arg::new("exercise").value_name("EXERCISE").help("Only this one"))
+        .arg(
+            Arg::new("engine")
+                .long("engine")
+                .value_name("ENGINE")
+                .value_parser(["sim", "auto", "gpu"])
+                .default_value("sim")
+                .help("auto: the simulator, then the clock of a GPU for what is right; gpu: the GPU alone"),
+        )
         .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print one JSON object"))
 }
 
@@ -37,8 +46,15 @@ pub(super) fn execute(matches: &ArgMatches) -> Result<Exit> {
     for entry in registry::all().iter().filter(|entry| only.is_none_or(|only| only.folder == entry.folder)) {
         candidates.extend(candidates_of(entry, &workspace)?);
     }
-    let rows: Vec<Verified> =
-        candidates.into_par_iter().map(|candidate| candidate.verify(&toolchain)).collect::<Result<_>>()?;
+    let machine = Machine::choose(matches.get_one::<String>("engine").map_or("sim", String::as_str))?;
+    let verify = |candidate: Candidate| candidate.verify(&toolchain, machine.engine());
+    let rows: Vec<Verified> = match machine {
+        Machine::Sim(_) => candidates.into_par_iter().map(verify).collect::<Result<_>>()?,
+        // What is timed must have the GPU to itself.
+        Machine::SimThenGpu(_) | Machine::Gpu(_) => {
+            candidates.into_iter().map(verify).collect::<Result<_>>()?
+        }
+    };
     let is_good = rows.iter().all(|row| row.is_good);
     report::verified(&rows, started.elapsed().as_secs_f64(), matches.get_flag("json"));
     Ok(if is_good { Exit::Passed } else { Exit::KernelAtFault })
@@ -91,14 +107,14 @@ fn mistakes(folder: &Path) -> Result<Vec<std::path::PathBuf>> {
 }
 
 impl Candidate {
-    fn verify(self, toolchain: &Toolchain) -> Result<Verified> {
+    fn verify(self, toolchain: &Toolchain, engine: Engine<'_>) -> Result<Verified> {
         let started = Instant::now();
         let attempt = Attempt {
             entry: self.entry,
             source: &self.source,
             name: "kernel.cu",
             seed: DEFAULT_SEED,
-            engine: Engine::Sim,
+            engine,
             with_reference: false,
         };
         let trial = trial::judge(toolchain, &attempt)?;
@@ -107,14 +123,14 @@ impl Candidate {
             Some(Ok(expected)) => (expected.to_string(), is_as_expected(expected, &trial)),
             Some(Err(error)) => (error.clone(), false),
         };
-        let seconds = started.elapsed().as_secs_f64();
         Ok(Verified {
             folder: self.entry.folder,
             what: self.what,
             expected,
             got: summary(&trial),
             is_good,
-            seconds,
+            timing: trial.timing,
+            seconds: started.elapsed().as_secs_f64(),
         })
     }
 }
@@ -130,11 +146,11 @@ fn is_as_expected(expected: &Expectation, trial: &Trial) -> bool {
         Expectation::Timeout => trial.verdict == Verdict::Timeout,
         Expectation::WrongValues => trial.verdict == Verdict::WrongValues,
         Expectation::TooSlow { requirement } => {
+            // A GPU tells that a kernel is slow, not why.
+            let misses =
+                |row: &RequirementJudgement| row.requirement.key == requirement && row.met == Some(false);
             trial.verdict == Verdict::TooSlow
-                && trial
-                    .requirements
-                    .iter()
-                    .any(|row| row.requirement.key == requirement && row.met == Some(false))
+                && (trial.timing.is_some() || trial.requirements.iter().any(misses))
         }
         Expectation::Fault { kind, line } => {
             trial.verdict == Verdict::Faults
@@ -181,6 +197,9 @@ fn summary(trial: &Trial) -> String {
             )
         }
         Verdict::TooSlow => {
+            if let Some(timing) = &trial.timing {
+                return format!("too_slow {:.2}x of {:.2}x", timing.speedup(), timing.needed);
+            }
             let missed = trial.requirements.iter().filter(|row| row.met == Some(false));
             format!("too_slow {}", missed.map(|row| row.requirement.key).collect::<Vec<_>>().join(" "))
         }

@@ -40,7 +40,7 @@ pub(super) fn list(states: &[(&Entry, State)]) {
 pub(super) fn verified(rows: &[Verified], seconds: f64) {
     let row = |row: &Verified| {
         json!({"exercise": row.folder, "file": row.what, "expected": row.expected, "got": row.got,
-               "good": row.is_good, "seconds": row.seconds})
+               "good": row.is_good, "timing": row.timing.as_ref().map(timing), "seconds": row.seconds})
     };
     let is_good = rows.iter().all(|row| row.is_good);
     print(&json!({"good": is_good, "seconds": seconds, "files": rows.iter().map(row).collect::<Vec<_>>()}));

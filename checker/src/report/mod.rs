@@ -9,6 +9,7 @@ use warpsim::Counters;
 use crate::compile::{Rejection, Resources};
 use crate::engine::Contents;
 use crate::finding::Finding;
+use crate::judge::timing::Timing;
 use crate::progress::State;
 use crate::registry::Entry;
 use crate::submission::Submission;
@@ -90,6 +91,9 @@ pub(crate) struct Verified {
     /// What it was.
     pub(crate) got: String,
     pub(crate) is_good: bool,
+    /// Times on a GPU, if it got that far.
+    pub(crate) timing: Option<Timing>,
+    /// For all of it.
     pub(crate) seconds: f64,
 }
 

@@ -82,7 +82,7 @@ pub(crate) fn reset(kernel: &Path, reset: &Reset) {
 }
 
 pub(crate) fn verified(rows: &[Verified], seconds: f64) {
-    let mut table = Table::new(&["", "exercise", "file", "expected", "got", "seconds"]);
+    let mut table = Table::new(&["", "exercise", "file", "expected", "got", "speed-up", "seconds"]);
     for row in rows {
         table.row([
             if row.is_good { "ok" } else { "FAIL" }.to_owned(),
@@ -90,6 +90,7 @@ pub(crate) fn verified(rows: &[Verified], seconds: f64) {
             row.what.clone(),
             row.expected.clone(),
             row.got.clone(),
+            row.timing.map_or_else(String::new, |t| format!("{:.2}x, p {:.2}", t.speedup(), t.position)),
             format!("{:.2}", row.seconds),
         ]);
     }

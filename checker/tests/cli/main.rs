@@ -1,0 +1,8 @@
+//! The program from outside: exit codes, messages, files, JSON. One test binary, so that it is linked once.
+
+mod bad_kernel;
+mod bad_run;
+mod corpus;
+mod course;
+mod report;
+mod scratch;
