@@ -126,9 +126,10 @@ pub(crate) fn transpose(checker: &Checker) -> Result<String> {
 pub(crate) fn padding(checker: &Checker) -> Result<String> {
     let mut table = Table::new(&["kernel", "bank conflicts per request"]);
     let solution = "solutions/06_bank_padding/kernel.cu";
-    for (name, source) in
-        [("`tile[32][32]` (the stub)", "exercises/06_bank_padding/stub.cu"), ("`tile[32][33]`", solution)]
-    {
+    for (name, source) in [
+        ("`tile[32][32]` (the stub)", "exercises/06_bank_padding/stub.cu"),
+        ("padded, `tile[64][65]` (the solution)", solution),
+    ] {
         let verdict = checker.judge("06", source)?;
         table.row([name.to_owned(), format!("{:.1}", requirement(&verdict, "bank_conflicts")?)]);
     }

@@ -46,6 +46,21 @@ fn every_exercise_has_a_chapter() {
     }
 }
 
+/// The speed-up of the reference on an H200, as the exercise's description has it.
+#[test]
+fn every_chapter_tells_the_references_speed() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    for entry in std::fs::read_dir(root.join("exercises")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let description =
+            std::fs::read_to_string(root.join("exercises").join(&name).join("src/lib.rs")).unwrap();
+        let Some((_, rest)) = description.split_once("h200_reference: Some(") else { continue };
+        let factor = rest.split(')').next().unwrap();
+        let chapter = std::fs::read_to_string(root.join(format!("book/src/exercises/{name}.md"))).unwrap();
+        assert!(chapter.contains(factor), "the chapter of {name} does not say {factor}");
+    }
+}
+
 #[test]
 fn the_readme_shows_a_real_verdict() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
