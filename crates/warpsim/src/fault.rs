@@ -191,7 +191,8 @@ pub enum BarrierProblem {
 
 /// De-duplicates faults by (kind, line, other line) and sorts them by what a learner should read first: errors
 /// before warnings, causes before their likely consequences, and then in the order given, which is that of the
-/// blocks. Where an error and a warning coincide, the error is kept.
+/// blocks. Of those that coincide, an error is kept rather than a warning, and a race between threads that are far
+/// apart rather than one between neighbours, for its remedy is one for both.
 pub(crate) fn arrange(faults: Vec<Fault>) -> Vec<Fault> {
     let mut arranged: Vec<Fault> = Vec::new();
     let mut by_lines: HashMap<_, usize> = HashMap::new();
@@ -205,7 +206,7 @@ pub(crate) fn arrange(faults: Vec<Fault>) -> Vec<Fault> {
             Entry::Occupied(entry) => {
                 let known = &mut arranged[*entry.get()];
                 let count = known.count + fault.count;
-                if fault.severity < known.severity {
+                if fault.precedence() < known.precedence() {
                     *known = fault;
                 }
                 known.count = count;
@@ -214,6 +215,16 @@ pub(crate) fn arrange(faults: Vec<Fault>) -> Vec<Fault> {
     }
     arranged.sort_by_key(|fault| (fault.severity, fault.kind.rank()));
     arranged
+}
+
+impl Fault {
+    /// Of faults at the same lines, the least is told.
+    fn precedence(&self) -> (Severity, bool, bool) {
+        match self.detail {
+            Detail::Race { same_warp, same_block, .. } => (self.severity, same_block, same_warp),
+            _ => (self.severity, false, false),
+        }
+    }
 }
 
 impl FaultKind {

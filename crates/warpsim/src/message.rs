@@ -168,8 +168,8 @@ fn race(f: &mut Formatter<'_>, fault: &Fault) -> fmt::Result {
     match (touch, other_touch) {
         _ if *same_warp => write!(
             f,
-            ". Threads of a warp don't run in lock step: put `__syncwarp()` between, or `__syncthreads()` where all \
-             threads of the block come by."
+            ". Put `__syncthreads()` between, where all threads of the block come by; for threads of one warp, such as \
+             these, `__syncwarp()` is enough, but they don't run in lock step without it."
         ),
         _ if *same_block => {
             write!(f, ". Put `__syncthreads()` between, where all threads of the block come by.")

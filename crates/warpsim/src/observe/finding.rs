@@ -27,6 +27,37 @@ pub(super) struct Finding {
     pub(super) facts: Facts,
 }
 
+impl Finding {
+    /// Of findings at one place the least of these is told: an error, and between threads that are far apart, for
+    /// what orders those orders closer ones, too.
+    fn rank(&self) -> (Severity, Distance) {
+        (self.severity, self.other.as_ref().map_or(Distance::Threads, |other| self.party.distance(other)))
+    }
+}
+
+/// How far apart two threads are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Distance {
+    /// In different blocks.
+    Blocks,
+    /// In different warps of a block.
+    Warps,
+    /// In one warp.
+    Threads,
+}
+
+impl Witness {
+    pub(super) fn distance(&self, other: &Witness) -> Distance {
+        if self.block != other.block {
+            Distance::Blocks
+        } else if self.thread / 32 != other.thread / 32 {
+            Distance::Warps
+        } else {
+            Distance::Threads
+        }
+    }
+}
+
 /// The particulars of a [`Finding`].
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Facts {
@@ -44,27 +75,19 @@ pub(super) struct FindingSet {
 }
 
 impl FindingSet {
-    /// Records `count` occurrences; `make` is called for a place that is new, or where `severity` is worse than
-    /// before.
-    pub(super) fn report(
-        &mut self,
-        kind: FaultKind,
-        severity: Severity,
-        pc: u32,
-        other_pc: Option<u32>,
-        count: u64,
-        make: impl FnOnce() -> Finding,
-    ) {
-        match self.by_place.entry((kind, pc, other_pc)) {
+    /// Records `count` occurrences of a finding.
+    pub(super) fn report(&mut self, finding: Finding, count: u64) {
+        let place = (finding.kind, finding.party.pc, finding.other.map(|other| other.pc));
+        match self.by_place.entry(place) {
             Entry::Vacant(entry) => {
                 entry.insert(self.findings.len());
-                self.findings.push((make(), count));
+                self.findings.push((finding, count));
             }
             Entry::Occupied(entry) => {
-                let (finding, total) = &mut self.findings[*entry.get()];
+                let (known, total) = &mut self.findings[*entry.get()];
                 *total += count;
-                if severity < finding.severity {
-                    *finding = make();
+                if finding.rank() < known.rank() {
+                    *known = finding;
                 }
             }
         }
@@ -73,8 +96,7 @@ impl FindingSet {
     /// Appends the findings of later blocks.
     pub(super) fn merge(&mut self, later: FindingSet) {
         for (finding, count) in later.findings {
-            let other_pc = finding.other.map(|other| other.pc);
-            self.report(finding.kind, finding.severity, finding.party.pc, other_pc, count, || finding);
+            self.report(finding, count);
         }
     }
 
@@ -125,14 +147,14 @@ impl Facts {
             }
             Facts::Race { touch, other: other_touch, space, address, same_value } => {
                 let nearest = resolver.nearest(space, address);
-                let same_block = other.is_none_or(|other| other.block == party.block);
+                let distance = other.map_or(Distance::Threads, |other| party.distance(other));
                 let detail = Detail::Race {
                     touch,
                     other: other_touch,
                     offset: nearest.as_ref().map_or(address, |nearest| nearest.offset as u64),
                     buffer: nearest.map(|nearest| nearest.name),
-                    same_warp: same_block && other.is_none_or(|other| other.thread / 32 == party.thread / 32),
-                    same_block,
+                    same_warp: distance == Distance::Threads,
+                    same_block: distance != Distance::Blocks,
                     same_value,
                 };
                 (Some(space), detail)

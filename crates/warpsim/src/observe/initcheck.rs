@@ -32,26 +32,19 @@ impl Initcheck {
     }
 
     pub(super) fn poison(&mut self, at: Site, mask: u32, sink: Sink, origin: Option<u32>) {
-        let count = u64::from(mask.count_ones());
-        let (pc, other_pc) = match origin {
-            Some(origin) => (origin, Some(at.pc)),
-            None => (at.pc, None),
+        let thread = 32 * at.warp + lanes(mask).next().unwrap_or(0);
+        let witness = |pc| Witness { pc, thread, block: at.block };
+        let finding = Finding {
+            kind: FaultKind::UninitializedRead,
+            severity: Severity::Error,
+            party: witness(origin.unwrap_or(at.pc)),
+            other: origin.map(|_| witness(at.pc)),
+            facts: Facts::Uninitialized {
+                sink,
+                read: origin.and_then(|origin| self.read_at[origin as usize]),
+                register: origin.is_none(),
+            },
         };
-        let read_at = &self.read_at;
-        self.findings.report(FaultKind::UninitializedRead, Severity::Error, pc, other_pc, count, || {
-            let thread = 32 * at.warp + lanes(mask).next().unwrap_or(0);
-            let witness = |pc| Witness { pc, thread, block: at.block };
-            Finding {
-                kind: FaultKind::UninitializedRead,
-                severity: Severity::Error,
-                party: witness(pc),
-                other: other_pc.map(witness),
-                facts: Facts::Uninitialized {
-                    sink,
-                    read: origin.and_then(|origin| read_at[origin as usize]),
-                    register: origin.is_none(),
-                },
-            }
-        });
+        self.findings.report(finding, u64::from(mask.count_ones()));
     }
 }

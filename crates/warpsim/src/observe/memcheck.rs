@@ -13,7 +13,7 @@ pub(super) struct Memcheck {
 impl Memcheck {
     pub(super) fn bad_access(&mut self, at: Site, bad: &BadAccess) {
         let kind = if bad.misaligned { FaultKind::Misaligned } else { FaultKind::OutOfBounds };
-        self.findings.report(kind, Severity::Error, at.pc, None, 1, || Finding {
+        let finding = Finding {
             kind,
             severity: Severity::Error,
             party: Witness { pc: at.pc, thread: 32 * at.warp + bad.lane, block: at.block },
@@ -24,6 +24,7 @@ impl Memcheck {
                 bytes: bad.bytes,
                 address: bad.address,
             },
-        });
+        };
+        self.findings.report(finding, 1);
     }
 }

@@ -71,7 +71,7 @@ impl Synccheck {
         let missing = self.exited.iter().map(|lanes| lanes.count_ones()).sum();
         let finding =
             barrier(Severity::Warning, BarrierProblem::ExitedEarlier, arrival, Some(exit), present, missing);
-        self.add(finding);
+        self.findings.report(finding, 1);
     }
 
     pub(super) fn bad_warp_sync(&mut self, at: Site, mask: u32, problem: BarrierProblem) {
@@ -91,7 +91,7 @@ impl Synccheck {
         let present = waiting.iter().filter(|other| other.3 == id).map(|other| other.2.count_ones()).sum();
         let threads: u32 = self.present.iter().map(|lanes| lanes.count_ones()).sum();
         let finding = barrier(Severity::Error, problem, witness(at, mask), other, present, threads - present);
-        self.add(finding);
+        self.findings.report(finding, 1);
     }
 
     fn report(
@@ -103,12 +103,8 @@ impl Synccheck {
         missing: u32,
         other: Option<Witness>,
     ) {
-        self.add(barrier(severity, problem, witness(at, mask), other, mask.count_ones(), missing));
-    }
-
-    fn add(&mut self, finding: Finding) {
-        let other_pc = finding.other.map(|other| other.pc);
-        self.findings.report(finding.kind, finding.severity, finding.party.pc, other_pc, 1, || finding);
+        let finding = barrier(severity, problem, witness(at, mask), other, mask.count_ones(), missing);
+        self.findings.report(finding, 1);
     }
 }
 

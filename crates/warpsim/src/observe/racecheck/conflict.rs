@@ -115,7 +115,7 @@ impl Current<'_> {
     ) {
         let severity = if same_value { Severity::Warning } else { Severity::Error };
         let (pc, other_pc) = (self.at.pc, earlier.code.pc());
-        findings.report(FaultKind::Race, severity, pc, Some(other_pc), 1, || Finding {
+        let finding = Finding {
             kind: FaultKind::Race,
             severity,
             party: Witness { pc, thread: 32 * self.at.warp + lane, block: self.at.block },
@@ -127,7 +127,8 @@ impl Current<'_> {
                 address,
                 same_value,
             },
-        });
+        };
+        findings.report(finding, 1);
     }
 
     /// Records that several lanes store to one place at once.

@@ -1,16 +1,16 @@
 //! The shadow of global memory: who touched each cell last.
 //!
 //! Buffers are large and read by everyone, so a cell remembers, of each class of access, two witnesses in the
-//! latest phase (all lanes of one warp, and a thread of another warp) and one thread of another block. With block
-//! barriers alone that finds a race wherever there is one; where finer ordering is mixed in, a third access that
-//! alone is unordered may be missed. What is reported is always unordered.
+//! latest phase (all lanes of one warp, and a thread of another warp) and one thread of another block
+//! ([`witness`](super::witness)). With block barriers alone that finds a race wherever there is one; where finer
+//! ordering is mixed in, a third access that alone is unordered may be missed. What is reported is always unordered.
 //!
 //! Pages of 4 KiB get a shadow when they are touched, and of that only the parts for the classes they see.
 
 use super::super::finding::FindingSet;
 use super::conflict::{Class, Code, Current, Earlier, SHARED_CLASSES};
 use super::order::Stamp;
-use crate::pattern::lanes;
+use super::witness::{Table, split};
 
 const PAGE_SHIFT: u32 = 12;
 /// Allocations are this far apart, each with its own page table.
@@ -32,15 +32,8 @@ struct Page {
     shift: u32,
     /// By cell; empty until there is one.
     writes: Vec<Written>,
-    /// By class, in the order of [`SHARED_CLASSES`]; empty until there is one.
+    /// By class, in the order of [`SHARED_CLASSES`].
     tables: [Table; 3],
-}
-
-#[derive(Clone, Debug, Default)]
-struct Table {
-    touched: Vec<Touched>,
-    /// Another block than that of `touched`; empty until there is one.
-    elsewhere: Vec<Elsewhere>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -52,35 +45,6 @@ struct Written {
     has_value: bool,
     code: Code,
     value: u32,
-}
-
-/// The latest accesses by threads of one block.
-#[derive(Clone, Copy, Debug, Default)]
-struct Touched {
-    /// 0: never.
-    phase: u32,
-    clock: u32,
-    lanes: u32,
-    /// Those of them that did so by the latest instruction, `code`.
-    latest: u32,
-    warp: u8,
-    has_other: bool,
-    /// In the same phase, if `has_other`: a thread of another warp; or if there is none, one of the same warp by an
-    /// instruction before the latest.
-    other_thread: u16,
-    code: Code,
-    other_clock: u32,
-    other_code: Code,
-}
-
-/// An access by a thread of an earlier block.
-#[derive(Clone, Copy, Debug, Default)]
-struct Elsewhere {
-    /// 0: never.
-    phase: u32,
-    clock: u32,
-    thread: u32,
-    code: Code,
 }
 
 impl GlobalShadow {
@@ -165,7 +129,7 @@ impl Page {
             first..(first + per_lane).min(cells)
         };
 
-        let touched = |index: usize| !self.tables[index].touched.is_empty();
+        let touched = |index: usize| !self.tables[index].is_empty();
         let conflicting = !self.writes.is_empty()
             || match current.class {
                 Class::Read | Class::SyncRead => touched(2),
@@ -184,13 +148,11 @@ impl Page {
         match SHARED_CLASSES.iter().position(|class| *class == current.class) {
             Some(index) => {
                 let table = &mut self.tables[index];
-                table.touched.resize(cells, Touched::default());
-                let now = Touched::now(current);
-                for &(offset, lanes) in groups {
-                    for cell in cells_of(offset) {
-                        table.mark(current, cell, Touched { lanes, latest: lanes, ..now });
-                    }
-                }
+                table.reserve(cells);
+                let accesses = groups
+                    .iter()
+                    .flat_map(|&(offset, lanes)| cells_of(offset).map(move |cell| (cell, lanes)));
+                table.mark(current, accesses);
             }
             None => {
                 self.writes.resize(cells, Written::default());
@@ -230,10 +192,7 @@ impl Page {
             }
         }
         for (table, class) in self.tables.iter().zip(SHARED_CLASSES) {
-            if let Some(touched) = table.touched.get(cell).filter(|touched| touched.phase != 0) {
-                let elsewhere = table.elsewhere.get(cell);
-                check_touched(current, class, touched, elsewhere, lanes, address, findings);
-            }
+            table.check(current, class, cell, lanes, address, findings);
         }
     }
 
@@ -247,40 +206,9 @@ impl Page {
             written.value = written.value >> (bits * (cell % parts) as u32) & ((1 << bits) - 1);
         }
         for table in &mut self.tables {
-            split(&mut table.touched, parts);
-            split(&mut table.elsewhere, parts);
+            table.split(parts);
         }
         self.shift = shift;
-    }
-}
-
-impl Table {
-    /// Remembers an access to a cell, and what has to be kept of earlier ones.
-    #[inline]
-    fn mark(&mut self, current: &Current<'_>, cell: usize, mut now: Touched) {
-        let touched = &mut self.touched[cell];
-        if touched.phase == now.phase {
-            if touched.warp != now.warp {
-                now.has_other = true;
-                (now.other_thread, now.other_code, now.other_clock) =
-                    (touched.first_thread() as u16, touched.code, touched.clock);
-            } else {
-                now.has_other = touched.has_other;
-                (now.other_thread, now.other_code, now.other_clock) =
-                    (touched.other_thread, touched.other_code, touched.other_clock);
-                if touched.clock == now.clock {
-                    now.follow(touched);
-                }
-            }
-        } else if touched.phase != 0 && touched.phase < current.order.block_phase() {
-            if self.elsewhere.is_empty() {
-                self.elsewhere = vec![Elsewhere::default(); self.touched.len()];
-            }
-            let touched = &self.touched[cell];
-            let Touched { phase, clock, code, .. } = *touched;
-            self.elsewhere[cell] = Elsewhere { phase, clock, thread: touched.first_thread(), code };
-        }
-        self.touched[cell] = now;
     }
 }
 
@@ -294,103 +222,6 @@ impl Written {
             has_value: value.is_some(),
             code: current.code,
             value: value.unwrap_or(0),
-        }
-    }
-}
-
-impl Touched {
-    /// An access by no lanes yet.
-    #[inline]
-    fn now(current: &Current<'_>) -> Touched {
-        Touched {
-            phase: current.order.phase(),
-            clock: current.order.warp(current.at.warp).clock,
-            warp: current.at.warp as u8,
-            code: current.code,
-            ..Touched::default()
-        }
-    }
-
-    /// Remembers an earlier access at the same clock as well.
-    #[inline]
-    fn follow(&mut self, earlier: &Touched) {
-        self.lanes |= earlier.lanes;
-        let before = earlier.latest & !self.latest;
-        if self.code == earlier.code {
-            self.latest |= earlier.latest;
-        } else if before != 0
-            && !(self.has_other && u32::from(self.other_thread) / 32 != u32::from(self.warp))
-        {
-            self.has_other = true;
-            self.other_thread = (32 * u32::from(self.warp) + before.trailing_zeros()) as u16;
-            (self.other_code, self.other_clock) = (earlier.code, earlier.clock);
-        }
-    }
-
-    #[inline]
-    fn first_thread(&self) -> u32 {
-        32 * u32::from(self.warp) + self.latest.trailing_zeros()
-    }
-}
-
-fn split<T: Clone>(cells: &mut Vec<T>, parts: usize) {
-    *cells = cells.iter().flat_map(|cell| std::iter::repeat_n(cell.clone(), parts)).collect();
-}
-
-/// Compares the current access with the witnesses of a class; reports one of them.
-fn check_touched(
-    current: &Current<'_>,
-    class: Class,
-    touched: &Touched,
-    elsewhere: Option<&Elsewhere>,
-    mask: u32,
-    address: u64,
-    findings: &mut FindingSet,
-) {
-    let order = current.order;
-    let conflicts = |code: Code, same_warp: bool| {
-        current.class.conflicts(class, same_warp && code.is_volatile() && current.code.is_volatile())
-    };
-    let mut report = |lane: u32, stamp: Stamp, code: Code| {
-        let earlier = Earlier { class, code, thread: stamp.thread, block: order.block_of(stamp.phase) };
-        current.race(findings, lane, earlier, address, false);
-    };
-
-    let own = current.at.warp;
-    if touched.phase == order.phase() || touched.phase < order.block_phase() {
-        let Touched { phase, clock, .. } = *touched;
-        let warp = u32::from(touched.warp);
-        let among = |of: u32| {
-            lanes(mask).find_map(|lane| {
-                let unordered = order.unordered_before(phase, clock, warp, of, 32 * own + lane);
-                (unordered != 0).then(|| (lane, 32 * warp + unordered.trailing_zeros()))
-            })
-        };
-        let conflict = conflicts(touched.code, warp == own && phase == order.phase());
-        if let Some((lane, thread)) = conflict.then(|| among(touched.latest)).flatten() {
-            return report(lane, Stamp { phase, clock, thread }, touched.code);
-        }
-        let thread = u32::from(touched.other_thread);
-        if touched.has_other && conflicts(touched.other_code, thread / 32 == own) {
-            let stamp = Stamp { phase, clock: touched.other_clock, thread };
-            let unordered = order.unordered_after(stamp, own, mask);
-            if unordered != 0 {
-                return report(unordered.trailing_zeros(), stamp, touched.other_code);
-            }
-        }
-        // Of the rest the instruction is no longer known; the latest is as good a guess as any.
-        if let Some((lane, thread)) = conflict.then(|| among(touched.lanes & !touched.latest)).flatten() {
-            return report(lane, Stamp { phase, clock, thread }, touched.code);
-        }
-    }
-    if let Some(elsewhere) = elsewhere.filter(|elsewhere| elsewhere.phase != 0)
-        && conflicts(elsewhere.code, false)
-    {
-        let Elsewhere { phase, clock, thread, code } = *elsewhere;
-        let stamp = Stamp { phase, clock, thread };
-        let unordered = order.unordered_after(stamp, own, mask);
-        if unordered != 0 {
-            report(unordered.trailing_zeros(), stamp, code);
         }
     }
 }

@@ -39,6 +39,7 @@ mod knowledge;
 mod order;
 mod release;
 mod shared;
+mod witness;
 
 use super::finding::FindingSet;
 use crate::fault::{Space, Touch};

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use super::super::finding::FindingSet;
 use super::conflict::{Class, Code, Current, Earlier, SHARED_CLASSES};
 use super::order::Stamp;
+use super::witness::split;
 use crate::pattern::lanes;
 
 /// The most cells with accesses remembered besides the rows in one phase; what exceeds it may be missed.
@@ -399,10 +400,6 @@ impl Touched {
             .or_else(|| among(self.before, self.before_code))
             .or_else(|| among(self.lanes & !(self.latest | self.before), self.code))
     }
-}
-
-fn split<T: Clone>(cells: &mut Vec<T>, parts: usize) {
-    *cells = cells.iter().flat_map(|cell| std::iter::repeat_n(cell.clone(), parts)).collect();
 }
 
 /// Keeps an access that its row has no room for; those of `superseded` lanes are known by their newer ones.
