@@ -93,7 +93,7 @@ impl<T: Lane, U: Lane> Output for (T, U) {
 }
 
 macro_rules! map {
-    ($name:ident, $rare:ident, $kinds:ident, $($arg:ident : $ty:ident = $slot:literal),+) => {
+    ($name:ident, $kinds:ident, $($arg:ident : $ty:ident = $slot:literal),+) => {
         /// Applies `f` to every lane.
         #[inline(always)]
         pub(crate) fn $name<$($ty: Lane,)+ D: Output>(
@@ -110,7 +110,23 @@ macro_rules! map {
             D::write(registers, operands, &out, mask);
         }
 
-        /// The same in little code rather than little time: nothing but `f` itself is inlined or unrolled.
+        /// The signature of such a function.
+        #[allow(unused_assignments)]
+        pub(crate) const fn $kinds<$($ty: Lane,)+ D: Output>(_: &impl Fn(u32, $($ty),+) -> D) -> Signature {
+            let mut src = [None; 4];
+            $(src[$slot] = Some($ty::KIND);)+
+            Signature { dst: D::KINDS, src }
+        }
+    };
+}
+map!(map1, kinds1, a: A = 0);
+map!(map2, kinds2, a: A = 0, b: B = 1);
+map!(map3, kinds3, a: A = 0, b: B = 1, c: C = 2);
+map!(map4, kinds4, a: A = 0, b: B = 1, c: C = 2, d: E = 3);
+
+macro_rules! rare {
+    ($rare:ident, $($arg:ident : $ty:ident = $slot:literal),+) => {
+        /// Applies `f` to every lane, in little code rather than little time: nothing but `f` is inlined or unrolled.
         #[inline(always)]
         pub(crate) fn $rare<$($ty: Lane,)+ D: Output>(
             registers: &mut Registers,
@@ -125,20 +141,11 @@ macro_rules! map {
             }
             write_all::<D>(registers, operands, &out, mask);
         }
-
-        /// The signature of such a function.
-        #[allow(unused_assignments)]
-        pub(crate) const fn $kinds<$($ty: Lane,)+ D: Output>(_: &impl Fn(u32, $($ty),+) -> D) -> Signature {
-            let mut src = [None; 4];
-            $(src[$slot] = Some($ty::KIND);)+
-            Signature { dst: D::KINDS, src }
-        }
     };
 }
-map!(map1, rare1, kinds1, a: A = 0);
-map!(map2, rare2, kinds2, a: A = 0, b: B = 1);
-map!(map3, rare3, kinds3, a: A = 0, b: B = 1, c: C = 2);
-map!(map4, rare4, kinds4, a: A = 0, b: B = 1, c: C = 2, d: E = 3);
+rare!(rare1, a: A = 0);
+rare!(rare2, a: A = 0, b: B = 1);
+rare!(rare3, a: A = 0, b: B = 1, c: C = 2);
 
 #[inline(never)]
 fn read_all<T: Lane>(registers: &Registers, index: u16) -> Lanes<T> {

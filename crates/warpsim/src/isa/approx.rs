@@ -84,6 +84,7 @@ pub(super) fn sine(x: f32, quarter: i32) -> f64 {
     let turn = whole.wrapping_add(quarter);
     let value = if turn & 1 == 0 { sin * r } else { cos };
     let value = if turn & 2 == 0 { value } else { -value };
+    let value = if quarter == 0 && value == 0.0 { value.copysign(f64::from(x)) } else { value };
     if x.is_finite() { value } else { f64::NAN }
 }
 

@@ -1,6 +1,7 @@
 //! What atomic operations do to the value in memory.
 
-use super::float::{canon, canon_f64, flush};
+use super::double::settle;
+use super::float::{canon, flush};
 use super::half;
 use super::round::{BF16, F16};
 
@@ -34,7 +35,7 @@ pub(crate) fn atomic(operation: &str, ty: &str) -> Option<AtomicFn> {
         ("add", "u64" | "s64") => |old, b, _| old.wrapping_add(b),
         ("add", "f32") => |old, b, _| from_single(canon(single(old) + single(b))),
         ("add.ftz", "f32") => |old, b, _| from_single(flush(canon(flush(single(old)) + flush(single(b))))),
-        ("add", "f64") => |old, b, _| canon_f64(f64::from_bits(old) + f64::from_bits(b)).to_bits(),
+        ("add", "f64") => |old, b, _| sum_f64(f64::from_bits(old), f64::from_bits(b)),
         ("add", "f16") => |old, b, _| u64::from(half::sum(F16, old as u16, b as u16)),
         ("add", "bf16") => |old, b, _| u64::from(half::sum(BF16, old as u16, b as u16)),
         ("add", "f16x2") => |old, b, _| halves(old, b, |a, b| half::sum(F16, a, b)),
@@ -72,6 +73,10 @@ fn single(bits: u64) -> f32 {
 
 fn from_single(x: f32) -> u64 {
     u64::from(x.to_bits())
+}
+
+fn sum_f64(old: f64, b: f64) -> u64 {
+    settle(old + b, [old, b]).to_bits()
 }
 
 fn halves(old: u64, b: u64, f: impl Fn(u16, u16) -> u16) -> u64 {

@@ -2,7 +2,7 @@
 
 use super::Form;
 use super::form::Mode;
-use crate::alu::{Alu, alu};
+use crate::alu::alu;
 
 pub(super) static TABLES: &[&[Form]] =
     &[PREDICATE, LOGIC16, LOGIC32, LOGIC64, SHIFT, COUNT, FIELD, PERMUTE, SELECT];
@@ -100,13 +100,20 @@ static COUNT: &[Form] = &[
 ];
 
 static FIELD: &[Form] = &[
-    Form::new("bfe.u32", alu!(|a: u32, pos: u32, len: u32| extract_u64(32, u64::from(a), pos, len) as u32)),
-    Form::new("bfe.u64", alu!(|a: u64, pos: u32, len: u32| extract_u64(64, a, pos, len))),
-    Form::new("bfe.s32", alu!(|a: i32, pos: u32, len: u32| extract_s64(i64::from(a), 31, pos, len) as i32)),
-    Form::new("bfe.s64", alu!(|a: i64, pos: u32, len: u32| extract_s64(a, 63, pos, len))),
+    Form::new(
+        "bfe.u32",
+        alu!(|a: u32, pos: u32, len: u32| extract_u64(32, u64::from(a), byte(pos), byte(len)) as u32),
+    ),
+    Form::new("bfe.u64", alu!(|a: u64, pos: u32, len: u32| extract_u64(64, a, pos, len.min(64)))),
+    Form::new(
+        "bfe.s32",
+        alu!(|a: i32, pos: u32, len: u32| extract_s64(i64::from(a), 31, byte(pos), byte(len)) as i32),
+    ),
+    Form::new("bfe.s64", alu!(|a: i64, pos: u32, len: u32| extract_s64(a, 63, pos.min(64), len.min(64)))),
     Form::new(
         "bfi.b32",
-        alu!(|a: u32, b: u32, pos: u32, len: u32| insert(u64::from(a), u64::from(b), pos, len) as u32),
+        alu!(|a: u32, b: u32, pos: u32, len: u32| insert(u64::from(a), u64::from(b), byte(pos), byte(len))
+            as u32),
     ),
     Form::new("bfi.b64", alu!(|a: u64, b: u64, pos: u32, len: u32| insert(a, b, pos, len))),
     Form::new("szext.{clamp|wrap}.u32", alu!(mode => |m, a: u32, n: u32| a & low_bits(m, n))),
@@ -157,46 +164,6 @@ static PERMUTE: &[Form] = &[
     ),
 ];
 
-static PACK_2X8: Alu = alu!(|a: u8, b: u8| u16::from_le_bytes([a, b]));
-static PACK_4X8: Alu = alu!(|a: u8, b: u8, c: u8, d: u8| u32::from_le_bytes([a, b, c, d]));
-static PACK_2X16: Alu = alu!(|a: u16, b: u16| u32::from(a) | u32::from(b) << 16);
-static PACK_2X32: Alu = alu!(|a: u32, b: u32| u64::from(a) | u64::from(b) << 32);
-static PACK_4X16: Alu = alu!(|a: u16, b: u16, c: u16, d: u16| {
-    u64::from(a) | u64::from(b) << 16 | u64::from(c) << 32 | u64::from(d) << 48
-});
-
-/// The instruction behind `mov.bN d, {a, b, ...}`: `count` narrow sources make one value of `bits` bits, the first
-/// one lowest.
-pub(crate) fn pack(bits: u32, count: usize) -> Option<Alu> {
-    match (bits, count) {
-        (16, 2) => Some(PACK_2X8),
-        (32, 4) => Some(PACK_4X8),
-        (32, 2) => Some(PACK_2X16),
-        (64, 2) => Some(PACK_2X32),
-        (64, 4) => Some(PACK_4X16),
-        _ => None,
-    }
-}
-
-static EXTRACT_8_OF_16: Alu = alu!(imm => |shift, a: u16| (a >> shift) as u8);
-static EXTRACT_8_OF_32: Alu = alu!(imm => |shift, a: u32| (a >> shift) as u8);
-static EXTRACT_16_OF_32: Alu = alu!(imm => |shift, a: u32| (a >> shift) as u16);
-static EXTRACT_16_OF_64: Alu = alu!(imm => |shift, a: u64| (a >> shift) as u16);
-static EXTRACT_32_OF_64: Alu = alu!(imm => |shift, a: u64| (a >> shift) as u32);
-
-/// The instruction behind element `index` of `mov.bN {a, b, ...}, s`: part `index` of `count` equal parts.
-pub(crate) fn extract(bits: u32, count: usize, index: usize) -> Option<Alu> {
-    let alu = match (bits, count) {
-        (16, 2) => EXTRACT_8_OF_16,
-        (32, 4) => EXTRACT_8_OF_32,
-        (32, 2) => EXTRACT_16_OF_32,
-        (64, 2) => EXTRACT_32_OF_64,
-        (64, 4) => EXTRACT_16_OF_64,
-        _ => return None,
-    };
-    (index < count).then(|| Alu { imm: index as u32 * (bits / count as u32), ..alu })
-}
-
 /// The upper word of `b:a` shifted left by at most 32.
 #[inline(always)]
 fn funnel_left(a: u32, b: u32, n: u32) -> u32 {
@@ -241,10 +208,16 @@ fn find_nth_set(mask: u32, base: u32, offset: i32) -> u32 {
     u32::MAX
 }
 
-/// Bits `pos..pos + len`; what lies beyond the width is 0. Only the low bytes of `pos` and `len` count.
+/// Of positions and lengths the manual wants the low byte only. The hardware does so in 32 bits; in 64 it takes the
+/// whole number, and so does this.
+#[inline(always)]
+fn byte(x: u32) -> u32 {
+    x & 0xff
+}
+
+/// Bits `pos..pos + len`; what lies beyond the width is 0.
 #[inline(always)]
 fn extract_u64(width: u32, a: u64, pos: u32, len: u32) -> u64 {
-    let (pos, len) = (pos & 0xff, len & 0xff);
     let field = if pos < width { a >> pos } else { 0 };
     if len < 64 { field & ((1 << len) - 1) } else { field }
 }
@@ -252,7 +225,6 @@ fn extract_u64(width: u32, a: u64, pos: u32, len: u32) -> u64 {
 /// The same, filled up with the field's highest bit, or the value's where the field reaches beyond it.
 #[inline(always)]
 fn extract_s64(a: i64, msb: u32, pos: u32, len: u32) -> i64 {
-    let (pos, len) = (pos & 0xff, len & 0xff);
     if len == 0 {
         return 0;
     }
@@ -263,7 +235,6 @@ fn extract_s64(a: i64, msb: u32, pos: u32, len: u32) -> i64 {
 /// `b` with bits `pos..pos + len` replaced by the low ones of `a`.
 #[inline(always)]
 fn insert(a: u64, b: u64, pos: u32, len: u32) -> u64 {
-    let (pos, len) = (pos & 0xff, len & 0xff);
     if pos > 63 {
         return b;
     }

@@ -20,7 +20,10 @@ pub(super) static TABLES: &[&[Form]] = &[
     SETP_PLAIN,
     SETP_F16X2,
     SETP_BF16X2,
-    SET,
+    SET_U32,
+    SET_F32,
+    SET_TO_F16,
+    SET_TO_BF16,
     SET_F16,
     SET_BF16,
     TESTP,
@@ -88,6 +91,11 @@ macro_rules! unsigned {
         "{eq|ne|lt|le|gt|ge|lo|ls|hi|hs}"
     };
 }
+macro_rules! equality {
+    () => {
+        "{eq|ne}"
+    };
+}
 /// And floating-point numbers, with `.ftz`.
 macro_rules! ordered_or_not {
     () => {
@@ -120,19 +128,20 @@ macro_rules! setp {
     )*] };
 }
 static SETP: &[Form] = setp! {
-    unsigned ".{u|b}16" u16 integers;
-    unsigned ".{u|b}32" u32 integers;
-    unsigned ".{u|b}64" u64 integers;
+    unsigned ".u16" u16 integers;
+    equality ".b16" u16 integers;
+    unsigned ".u32" u32 integers;
+    equality ".b32" u32 integers;
+    unsigned ".u64" u64 integers;
+    equality ".b64" u64 integers;
     signed ".s16" i16 integers;
     signed ".s32" i32 integers;
     signed ".s64" i64 integers;
     ordered_or_not "{.ftz|}.f32" f32 singles;
     ordered_or_not ".f64" f64 doubles;
-    ordered_or_not "{.ftz|}.f16" u16 halves;
-    ordered_or_not ".bf16" u16 brain_halves;
 };
 
-/// `setp` with one destination, where it is not frequent.
+/// `setp` with one destination, where it is not frequent. Halves never have two.
 static SETP_PLAIN: &[Form] = &[
     Form::new("setp.{equ|num|nan}{.ftz|}.f32", alu!(mode => |m, a: f32, b: f32| singles(m, a, b))),
     Form::new("setp.{equ|num|nan}.f64", alu!(mode => |m, a: f64, b: f64| doubles(m, a, b))),
@@ -141,23 +150,31 @@ static SETP_PLAIN: &[Form] = &[
         alu!(mode => |m, a: u16, b: u16| halves(m, a, b)),
     ),
     Form::new(
+        concat!("setp.", ordered_or_not!(), ".{and|or|xor}{.ftz|}.f16"),
+        alu!(mode => |m, a: u16, b: u16, c: bool| m.combine(halves(m, a, b), c)),
+    ),
+    Form::new(
         concat!("setp.", ordered_or_not!(), ".bf16"),
         alu!(mode => |m, a: u16, b: u16| brain_halves(m, a, b)),
     ),
+    Form::new(
+        concat!("setp.", ordered_or_not!(), ".{and|or|xor}.bf16"),
+        alu!(mode => |m, a: u16, b: u16, c: bool| m.combine(brain_halves(m, a, b), c)),
+    ),
 ];
 
-/// `setp` on pairs: one predicate for each half.
+/// `setp` on pairs: one predicate for each half, always two.
 macro_rules! setp_pair {
     ($ty:literal, $compare:ident) => {
         &[
             Form::new(
-                concat!("setp.", ordered_or_not!(), $ty, ""),
+                concat!("setp.", ordered_or_not!(), $ty, ".|q"),
                 alu!(mode => |m, a: u32, b: u32| {
                     ($compare(m, part(a, 0), part(b, 0)), $compare(m, part(a, 1), part(b, 1)))
                 }),
             ),
             Form::new(
-                concat!("setp.", ordered_or_not!(), ".{and|or|xor}", $ty, ""),
+                concat!("setp.", ordered_or_not!(), ".{and|or|xor}", $ty, ".|q"),
                 alu!(mode => |m, a: u32, b: u32, c: bool| {
                     let half = |i| m.combine($compare(m, part(a, i), part(b, i)), c);
                     (half(0), half(1))
@@ -169,61 +186,55 @@ macro_rules! setp_pair {
 static SETP_F16X2: &[Form] = setp_pair!("{.ftz|}.f16x2", halves);
 static SETP_BF16X2: &[Form] = setp_pair!(".bf16x2", brain_halves);
 
-/// `set`: all ones, or 1.0, where the comparison holds.
+/// `set` to one type: `$one` where the comparison holds, else `$zero`.
 macro_rules! set {
-    ($($comparison:ident $ftz:literal $ty:literal $t:ident $compare:ident;)*) => { &[$(
-        Form::new(
-            concat!("set.", $comparison!(), $ftz, ".{u|s}32.", $ty),
-            alu!(mode => |m, a: $t, b: $t| if $compare(m, a, b) { u32::MAX } else { 0 }),
-        ),
-        Form::new(
-            concat!("set.", $comparison!(), ".{and|or|xor}", $ftz, ".{u|s}32.", $ty),
-            alu!(mode => |m, a: $t, b: $t, c: bool| {
-                if m.combine($compare(m, a, b), c) { u32::MAX } else { 0 }
-            }),
-        ),
-        Form::new(
-            concat!("set.", $comparison!(), $ftz, ".f32.", $ty),
-            alu!(mode => |m, a: $t, b: $t| if $compare(m, a, b) { 1.0f32 } else { 0.0 }),
-        ),
-        Form::new(
-            concat!("set.", $comparison!(), ".{and|or|xor}", $ftz, ".f32.", $ty),
-            alu!(mode => |m, a: $t, b: $t, c: bool| {
-                if m.combine($compare(m, a, b), c) { 1.0f32 } else { 0.0 }
-            }),
-        ),
-        Form::new(
-            concat!("set.", $comparison!(), $ftz, ".f16.", $ty),
-            alu!(mode => |m, a: $t, b: $t| if $compare(m, a, b) { 0x3c00u16 } else { 0 }),
-        ),
-        Form::new(
-            concat!("set.", $comparison!(), ".{and|or|xor}", $ftz, ".f16.", $ty),
-            alu!(mode => |m, a: $t, b: $t, c: bool| {
-                if m.combine($compare(m, a, b), c) { 0x3c00u16 } else { 0 }
-            }),
-        ),
-        Form::new(
-            concat!("set.", $comparison!(), $ftz, ".bf16.", $ty),
-            alu!(mode => |m, a: $t, b: $t| if $compare(m, a, b) { 0x3f80u16 } else { 0 }),
-        ),
-        Form::new(
-            concat!("set.", $comparison!(), ".{and|or|xor}", $ftz, ".bf16.", $ty),
-            alu!(mode => |m, a: $t, b: $t, c: bool| {
-                if m.combine($compare(m, a, b), c) { 0x3f80u16 } else { 0 }
-            }),
-        ),
-    )*] };
+    ($d:literal $one:literal $zero:literal: $($comparison:ident $ftz:literal $ty:literal $t:ident $compare:ident;)*) => {
+        &[$(
+            Form::new(
+                concat!("set.", $comparison!(), $ftz, ".", $d, ".", $ty),
+                alu!(mode => |m, a: $t, b: $t| if $compare(m, a, b) { $one } else { $zero }),
+            ),
+            Form::new(
+                concat!("set.", $comparison!(), ".{and|or|xor}", $ftz, ".", $d, ".", $ty),
+                alu!(mode => |m, a: $t, b: $t, c: bool| {
+                    if m.combine($compare(m, a, b), c) { $one } else { $zero }
+                }),
+            ),
+        )*]
+    };
 }
-static SET: &[Form] = set! {
-    unsigned "" "{u|b}16" u16 integers;
-    unsigned "" "{u|b}32" u32 integers;
-    unsigned "" "{u|b}64" u64 integers;
-    signed "" "s16" i16 integers;
-    signed "" "s32" i32 integers;
-    signed "" "s64" i64 integers;
+macro_rules! set_from_all {
+    ($d:literal $one:literal $zero:literal: $($more:tt)*) => {
+        set! { $d $one $zero:
+            unsigned "" "u16" u16 integers;
+            equality "" "b16" u16 integers;
+            unsigned "" "u32" u32 integers;
+            equality "" "b32" u32 integers;
+            unsigned "" "u64" u64 integers;
+            equality "" "b64" u64 integers;
+            signed "" "s16" i16 integers;
+            signed "" "s32" i32 integers;
+            signed "" "s64" i64 integers;
+            ordered_or_not "" "f64" f64 doubles;
+            $($more)*
+        }
+    };
+}
+static SET_U32: &[Form] = set_from_all! { "{u|s}32" 0xffff_ffff_u32 0u32:
     ordered_or_not "{.ftz|}" "f32" f32 singles;
-    ordered_or_not "" "f64" f64 doubles;
     ordered_or_not "{.ftz|}" "f16" u16 halves;
+    ordered_or_not "" "bf16" u16 brain_halves;
+};
+static SET_F32: &[Form] = set_from_all! { "f32" 1.0f32 0.0f32:
+    ordered_or_not "{.ftz|}" "f32" f32 singles;
+};
+static SET_TO_F16: &[Form] = set_from_all! { "f16" 0x3c00_u16 0u16:
+    ordered_or_not "{.ftz|}" "f32" f32 singles;
+    ordered_or_not "{.ftz|}" "f16" u16 halves;
+};
+static SET_TO_BF16: &[Form] = set_from_all! { "bf16" 0x3f80_u16 0u16:
+    ordered_or_not "" "f32" f32 singles;
+    ordered_or_not "" "f16" u16 halves;
     ordered_or_not "" "bf16" u16 brain_halves;
 };
 
@@ -271,18 +282,19 @@ macro_rules! set_half {
 static SET_F16: &[Form] = set_half!("{.ftz|}", "f16", halves, 0x3c00);
 static SET_BF16: &[Form] = set_half!("", "bf16", brain_halves, 0x3f80);
 
+// Zero passes as normal, on the hardware too.
 static TESTP: &[Form] = &[
     Form::new("testp.finite.f32", alu!(|a: f32| a.is_finite())),
     Form::new("testp.infinite.f32", alu!(|a: f32| a.is_infinite())),
     Form::new("testp.number.f32", alu!(|a: f32| !a.is_nan())),
     Form::new("testp.notanumber.f32", alu!(|a: f32| a.is_nan())),
-    Form::new("testp.normal.f32", alu!(|a: f32| a.is_normal())),
+    Form::new("testp.normal.f32", alu!(|a: f32| a.is_normal() | (a == 0.0))),
     Form::new("testp.subnormal.f32", alu!(|a: f32| a.classify() == FpCategory::Subnormal)),
     Form::new("testp.finite.f64", alu!(|a: f64| a.is_finite())),
     Form::new("testp.infinite.f64", alu!(|a: f64| a.is_infinite())),
     Form::new("testp.number.f64", alu!(|a: f64| !a.is_nan())),
     Form::new("testp.notanumber.f64", alu!(|a: f64| a.is_nan())),
-    Form::new("testp.normal.f64", alu!(|a: f64| a.is_normal())),
+    Form::new("testp.normal.f64", alu!(|a: f64| a.is_normal() | (a == 0.0))),
     Form::new("testp.subnormal.f64", alu!(|a: f64| a.classify() == FpCategory::Subnormal)),
 ];
 

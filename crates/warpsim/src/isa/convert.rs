@@ -4,10 +4,11 @@
 //! destinations wider than their type; instructions of narrow types look at the low bits only.
 
 use super::Form;
-use super::float::{canon, canon_f64, flush, flush_if, saturate, saturate_f64};
+use super::double::settle;
+use super::float::{canon, finish, flush, flush_if, saturate, saturate_f64};
 use super::form::{Mode, Rounding};
-use super::half::{pair, round_to, widen, widen_flushed};
-use super::round::{self, BF16, F16, Format, TF32};
+use super::half::{pair, round_to, widen};
+use super::round::{self, BF16, F16, F32, Format, TF32};
 use crate::alu::alu;
 
 pub(super) static TABLES: &[&[Form]] = &[
@@ -33,11 +34,11 @@ static FREQUENT: &[Form] = &[
     Form::new("cvt.rzi.ftz.u32.f32", alu!(|a: f32| a as u32)),
     Form::new("cvt.rn.f32.s32", alu!(|a: i32| a as f32)),
     Form::new("cvt.rn.f32.u32", alu!(|a: u32| a as f32)),
-    Form::new("cvt.f64.f32", alu!(|a: f32| canon_f64(f64::from(a)))),
-    Form::new("cvt.ftz.f64.f32", alu!(|a: f32| canon_f64(f64::from(flush(a))))),
-    Form::new("cvt.rn.f32.f64", alu!(|a: f64| canon(a as f32))),
+    Form::new("cvt.f64.f32", alu!(|a: f32| widen_single(a))),
+    Form::new("cvt.ftz.f64.f32", alu!(|a: f32| widen_single(flush(canon(a))))),
+    Form::new("cvt.rn.f32.f64", alu!(|a: f64| narrow_double(a))),
     Form::new("cvt.f32.f16", alu!(|a: u16| canon(widen(F16, a)))),
-    Form::new("cvt.f32.bf16", alu!(|a: u16| canon(widen(BF16, a)))),
+    Form::new("cvt.f32.bf16", alu!(|a: u16| widen(BF16, a))),
 ];
 
 /// An integer clamped to the range of a type.
@@ -71,7 +72,7 @@ macro_rules! clamp_bytes {
 /// To an integer type `$d`, written as `$w`. Integers are cut, or clamped with `.sat`; floating-point values are
 /// rounded to an integral value and clamped.
 macro_rules! to_integer {
-    ($name:literal, $d:ident, $w:ident) => {
+    ($name:literal, $d:ident, $w:ident, sat: $($from:literal $s:ident)*) => {
         &[
             Form::new(concat!("cvt.", $name, ".u8"), alu!(|a: u8| a as $d as $w)),
             Form::new(concat!("cvt.", $name, ".s8"), alu!(|a: i8| a as $d as $w)),
@@ -81,14 +82,7 @@ macro_rules! to_integer {
             Form::new(concat!("cvt.", $name, ".s32"), alu!(|a: i32| a as $d as $w)),
             Form::new(concat!("cvt.", $name, ".u64"), alu!(|a: u64| a as $d as $w)),
             Form::new(concat!("cvt.", $name, ".s64"), alu!(|a: i64| a as $d as $w)),
-            Form::new(concat!("cvt.sat.", $name, ".u8"), alu!(mode => |_m, a: u8| clamp!($d, a) as $w)),
-            Form::new(concat!("cvt.sat.", $name, ".s8"), alu!(mode => |_m, a: i8| clamp!($d, a) as $w)),
-            Form::new(concat!("cvt.sat.", $name, ".u16"), alu!(mode => |_m, a: u16| clamp!($d, a) as $w)),
-            Form::new(concat!("cvt.sat.", $name, ".s16"), alu!(mode => |_m, a: i16| clamp!($d, a) as $w)),
-            Form::new(concat!("cvt.sat.", $name, ".u32"), alu!(mode => |_m, a: u32| clamp!($d, a) as $w)),
-            Form::new(concat!("cvt.sat.", $name, ".s32"), alu!(mode => |_m, a: i32| clamp!($d, a) as $w)),
-            Form::new(concat!("cvt.sat.", $name, ".u64"), alu!(mode => |_m, a: u64| clamp!($d, a) as $w)),
-            Form::new(concat!("cvt.sat.", $name, ".s64"), alu!(mode => |_m, a: i64| clamp!($d, a) as $w)),
+            $(Form::new(concat!("cvt.sat.", $name, ".", $from), alu!(mode => |_m, a: $s| clamp!($d, a) as $w)),)*
             Form::new(
                 concat!("cvt.{rni|rzi|rmi|rpi}{.ftz|}{.sat|}.", $name, ".f32"),
                 alu!(mode => |m, a: f32| whole!($d, f64::from(integral_f32(m, a)), NAN_IS_ZERO) as $w),
@@ -98,27 +92,30 @@ macro_rules! to_integer {
                 alu!(mode => |m, a: f64| whole!($d, integral(m, a), NAN_IS_LARGE) as $w),
             ),
             Form::new(
-                concat!("cvt.{rni|rzi|rmi|rpi}{.ftz|}{.sat|}.", $name, ".f16"),
+                concat!("cvt.{rni|rzi|rmi|rpi}{.sat|}.", $name, ".f16"),
                 alu!(mode => |m, a: u16| {
-                    whole!($d, integral(m, f64::from(widen_flushed(F16, m.ftz(), a))), NAN_IS_ZERO) as $w
+                    whole!($d, integral(m, f64::from(widen(F16, a))), NAN_IS_ZERO) as $w
                 }),
             ),
             Form::new(
-                concat!("cvt.{rni|rzi|rmi|rpi}{.sat|}.", $name, ".bf16"),
+                concat!("cvt.{rni|rzi|rmi|rpi}.", $name, ".bf16"),
                 alu!(mode => |m, a: u16| whole!($d, integral(m, f64::from(widen(BF16, a))), NAN_IS_ZERO) as $w),
             ),
         ]
     };
 }
 
-static TO_U8: &[Form] = to_integer!("u8", u8, u32);
-static TO_S8: &[Form] = to_integer!("s8", i8, i32);
-static TO_U16: &[Form] = to_integer!("u16", u16, u32);
-static TO_S16: &[Form] = to_integer!("s16", i16, i32);
-static TO_U32: &[Form] = to_integer!("u32", u32, u32);
-static TO_S32: &[Form] = to_integer!("s32", i32, i32);
-static TO_U64: &[Form] = to_integer!("u64", u64, u64);
-static TO_S64: &[Form] = to_integer!("s64", i64, i64);
+static TO_U8: &[Form] =
+    to_integer!("u8", u8, u32, sat: "s8" i8 "u16" u16 "s16" i16 "u32" u32 "s32" i32 "u64" u64 "s64" i64);
+static TO_S8: &[Form] =
+    to_integer!("s8", i8, i32, sat: "u8" u8 "u16" u16 "s16" i16 "u32" u32 "s32" i32 "u64" u64 "s64" i64);
+static TO_U16: &[Form] =
+    to_integer!("u16", u16, u32, sat: "s8" i8 "s16" i16 "u32" u32 "s32" i32 "u64" u64 "s64" i64);
+static TO_S16: &[Form] = to_integer!("s16", i16, i32, sat: "u16" u16 "u32" u32 "s32" i32 "u64" u64 "s64" i64);
+static TO_U32: &[Form] = to_integer!("u32", u32, u32, sat: "s8" i8 "s16" i16 "s32" i32 "u64" u64 "s64" i64);
+static TO_S32: &[Form] = to_integer!("s32", i32, i32, sat: "u32" u32 "u64" u64 "s64" i64);
+static TO_U64: &[Form] = to_integer!("u64", u64, u64, sat: "s8" i8 "s16" i16 "s32" i32 "s64" i64);
+static TO_S64: &[Form] = to_integer!("s64", i64, i64, sat: "u64" u64);
 
 /// From an integer type to the floating-point ones. Every integer of up to 32 bits is exact in double precision.
 macro_rules! from_integer {
@@ -132,7 +129,7 @@ macro_rules! from_integer {
             alu!(mode => |m, a: $s| to_double(m, i128::from(a))),
         ),
         Form::new(
-            concat!("cvt.{rn|rz|rm|rp}{.ftz|}{.sat|}.f16.", $name),
+            concat!("cvt.{rn|rz|rm|rp}{.sat|}.f16.", $name),
             alu!(mode => |m, a: $s| to_half(F16, m, odd_double(i128::from(a)))),
         ),
         Form::new(
@@ -148,47 +145,52 @@ static FROM_INTEGER: &[Form] = from_integer! {
 static FLOAT: &[Form] = &[
     Form::new(
         "cvt{.rni|.rzi|.rmi|.rpi|}{.ftz|}{.sat|}.f32.f32",
-        alu!(mode => |m, a: f32| saturate_if(m.sat(), flush_if(m.ftz(), integral_f32(m, a)))),
+        alu!(mode => |m, a: f32| saturate_if(m.sat(), if m.integral() || m.ftz() { integral_f32(m, a) } else { a })),
     ),
     Form::new(
         "cvt{.rni|.rzi|.rmi|.rpi|}{.sat|}.f64.f64",
-        alu!(mode => |m, a: f64| saturate_double(m, canon_f64(integral(m, a)))),
+        alu!(mode => |m, a: f64| saturate_double(m, if m.integral() { settle(integral(m, a), [a]) } else { a })),
     ),
     Form::new("cvt.{rn|rz|rm|rp}{.ftz|}{.sat|}.f32.f64", alu!(mode => |m, a: f64| to_single(m, a))),
     Form::new(
         "cvt{.ftz|}{.sat|}.f64.f32",
-        alu!(mode => |m, a: f32| saturate_double(m, canon_f64(f64::from(flush_if(m.ftz(), a))))),
+        alu!(mode => |m, a: f32| {
+            saturate_double(m, widen_single(if m.ftz() { flush(canon(a)) } else { a }))
+        }),
     ),
-    Form::new("cvt.rna{.satfinite|}.tf32.f32", alu!(mode => |m, a: f32| to_tf32(m, a))),
-    Form::new("cvt.{rn|rz}{.relu|}{.satfinite|}.tf32.f32", alu!(mode => |m, a: f32| to_tf32(m, a))),
+    Form::new("cvt.rna{.satfinite|}.tf32.f32", alu!(mode => |m, a: f32| to_tf32_away(m, a))),
+    Form::new("cvt.{rn|rz}{.relu|}.tf32.f32", alu!(mode => |m, a: f32| to_tf32(m, a))),
 ];
 
 /// To and from a format of 16 bits.
 static HALF: &[Form] = &[
+    // `.ftz` makes no difference: a subnormal single is far below the smallest half.
     Form::new(
-        "cvt.{rn|rz|rm|rp}{.ftz|}{.sat|.relu|}{.satfinite|}.f16.f32",
-        alu!(mode => |m, a: f32| to_half(F16, m, f64::from(flush_if(m.ftz(), a)))),
+        "cvt.{rn|rz|rm|rp}{.ftz|}{.sat|}.f16.f32",
+        alu!(mode => |m, a: f32| to_half(F16, m, f64::from(a))),
     ),
     Form::new(
-        "cvt.{rn|rz|rm|rp}{.sat|.relu|}{.satfinite|}.bf16.f32",
+        "cvt.{rn|rz}{.relu|}{.satfinite|}.f16.f32",
+        alu!(mode => |m, a: f32| to_half(F16, m, f64::from(a))),
+    ),
+    Form::new("cvt.{rn|rz|rm|rp}.bf16.f32", alu!(mode => |m, a: f32| to_half(BF16, m, f64::from(a)))),
+    Form::new(
+        "cvt.{rn|rz}{.relu|}{.satfinite|}.bf16.f32",
         alu!(mode => |m, a: f32| to_half(BF16, m, f64::from(a))),
     ),
-    Form::new("cvt.{rn|rz|rm|rp}{.sat|}.f16.f64", alu!(mode => |m, a: f64| to_half(F16, m, a))),
-    Form::new("cvt.{rn|rz|rm|rp}.bf16.f64", alu!(mode => |m, a: f64| to_half(BF16, m, a))),
+    Form::new("cvt.{rn|rz|rm|rp}{.sat|}.f16.f64", alu!(mode => |m, a: f64| double_to_half(F16, m, a))),
+    Form::new("cvt.{rn|rz|rm|rp}.bf16.f64", alu!(mode => |m, a: f64| double_to_half(BF16, m, a))),
     Form::new(
         "cvt{.ftz|}{.sat|}.f32.f16",
-        alu!(mode => |m, a: u16| saturate_if(m.sat(), canon(widen_flushed(F16, false, a)))),
+        alu!(mode => |m, a: u16| saturate_if(m.sat(), canon(widen(F16, a)))),
     ),
-    Form::new(
-        "cvt{.sat|}.f64.f16",
-        alu!(mode => |m, a: u16| saturate_double(m, canon_f64(f64::from(widen(F16, a))))),
-    ),
+    Form::new("cvt{.sat|}.f64.f16", alu!(mode => |m, a: u16| saturate_double(m, widen_half(F16, a)))),
     Form::new("cvt{.ftz|}.f32.bf16", alu!(mode => |m, a: u16| flush_if(m.ftz(), canon(widen(BF16, a))))),
-    Form::new("cvt.f64.bf16", alu!(|a: u16| canon_f64(f64::from(widen(BF16, a))))),
+    Form::new("cvt.f64.bf16", alu!(|a: u16| widen_half(BF16, a))),
     Form::new(
-        "cvt{.rni|.rzi|.rmi|.rpi|}{.ftz|}{.sat|}.f16.f16",
+        "cvt{.rni|.rzi|.rmi|.rpi|}{.sat|}.f16.f16",
         alu!(mode => |m, a: u16| {
-            half_to_half(F16, m, integral(m, f64::from(widen_flushed(F16, m.ftz(), a))))
+            half_to_half(F16, m, integral(m, f64::from(widen(F16, a))))
         }),
     ),
     Form::new(
@@ -278,8 +280,30 @@ fn saturate_double(mode: Mode, x: f64) -> f64 {
     if mode.sat() { saturate_f64(x) } else { x }
 }
 
+/// A single as a double. NaN keeps its payload.
+#[inline(always)]
+fn widen_single(x: f32) -> f64 {
+    if x.is_nan() { round::widen_nan(x.to_bits(), F32) } else { f64::from(x) }
+}
+
+/// A half as a double, likewise.
+#[inline(always)]
+fn widen_half(format: Format, bits: u16) -> f64 {
+    let x = widen(format, bits);
+    if x.is_nan() { round::widen_nan(u32::from(bits), format) } else { f64::from(x) }
+}
+
+/// A double as the nearest single, likewise.
+#[inline(always)]
+fn narrow_double(x: f64) -> f32 {
+    if x.is_nan() { f32::from_bits(round::narrow_nan(x, F32)) } else { x as f32 }
+}
+
 fn to_single(mode: Mode, x: f64) -> f32 {
-    saturate_if(mode.sat(), flush_if(mode.ftz(), round::single(x, mode.rounding())))
+    if x.is_nan() && !mode.sat() {
+        return f32::from_bits(round::narrow_nan(x, F32));
+    }
+    finish(mode, x)
 }
 
 /// `.sat`, `.relu` and `.satfinite` on the way to a narrow format.
@@ -296,8 +320,21 @@ fn to_half(format: Format, mode: Mode, x: f64) -> u16 {
     limited(format, mode, x) as u16
 }
 
+/// NaN keeps its payload here too, unlike in conversions from singles.
+fn double_to_half(format: Format, mode: Mode, x: f64) -> u16 {
+    if x.is_nan() && !mode.sat() { round::narrow_nan(x, format) as u16 } else { to_half(format, mode, x) }
+}
+
 fn to_tf32(mode: Mode, x: f32) -> u32 {
     limited(TF32, mode, f64::from(x)) << 13
+}
+
+/// `.rna` adds half a unit to the bits whatever they are, and `.satfinite` takes one from what then has the exponent
+/// of an infinity. So NaNs change their payload, or become infinite.
+fn to_tf32_away(mode: Mode, x: f32) -> u32 {
+    const INFINITY: u32 = 0x7f80_0000;
+    let rounded = x.to_bits().wrapping_add(0x1000) & !0x1fff;
+    if mode.satfinite() && rounded & INFINITY == INFINITY { rounded - 0x2000 } else { rounded }
 }
 
 /// Between the same format: exact but for the integral rounding that has been done.

@@ -2,8 +2,23 @@
 
 use super::form::Rounding;
 
-/// The NaN that double-precision instructions make.
+/// The NaN that double-precision instructions make where no operand is NaN.
 pub(super) const NAN: f64 = f64::from_bits(0xfff8_0000_0000_0000);
+
+/// What a NaN becomes on its way through an instruction: quiet.
+#[inline(always)]
+pub(super) fn quiet(x: f64) -> f64 {
+    f64::from_bits(x.to_bits() | 1 << 51)
+}
+
+/// `result`, or if that is NaN the first NaN among the operands, or else [`NAN`].
+#[inline(always)]
+pub(super) fn settle<const N: usize>(result: f64, operands: [f64; N]) -> f64 {
+    if !result.is_nan() {
+        return result;
+    }
+    operands.into_iter().rev().fold(NAN, |nan, x| if x.is_nan() { quiet(x) } else { nan })
+}
 
 /// A finite number: plus or minus `significand` times 2^`scale`.
 #[derive(Clone, Copy)]
@@ -70,7 +85,7 @@ fn overflow(infinity: u64, negative: bool, rounding: Rounding) -> u64 {
 pub(super) fn fma(a: f64, b: f64, c: f64, rounding: Rounding) -> f64 {
     let plain = a.mul_add(b, c);
     if rounding == Rounding::Nearest || !(a.is_finite() && b.is_finite() && c.is_finite()) {
-        return if plain.is_nan() { NAN } else { plain };
+        return settle(plain, [b, c, a]);
     }
     let product_sign = if a.is_sign_negative() != b.is_sign_negative() { -0.0 } else { 0.0 };
     if a == 0.0 || b == 0.0 {
@@ -115,15 +130,24 @@ pub(super) fn add(a: f64, b: f64, rounding: Rounding) -> f64 {
     if a == 0.0 && b == 0.0 {
         return super::round::zero_sum(a, b, rounding);
     }
+    if a.is_nan() || b.is_nan() {
+        return settle(f64::NAN, [b, a]);
+    }
     // 1 * a keeps the sign of a zero: no other zero can come of it.
     fma(1.0, a, b, rounding)
+}
+
+/// `a - b`.
+pub(super) fn subtract(a: f64, b: f64, rounding: Rounding) -> f64 {
+    // A NaN keeps its sign.
+    add(a, if b.is_nan() { b } else { -b }, rounding)
 }
 
 /// `a * b`.
 pub(super) fn multiply(a: f64, b: f64, rounding: Rounding) -> f64 {
     let plain = a * b;
     if plain.is_nan() {
-        return NAN;
+        return settle(plain, [b, a]);
     }
     if a == 0.0 || b == 0.0 || !plain.is_finite() && !(a.is_finite() && b.is_finite()) {
         return plain;
@@ -135,7 +159,7 @@ pub(super) fn multiply(a: f64, b: f64, rounding: Rounding) -> f64 {
 pub(super) fn divide(a: f64, b: f64, rounding: Rounding) -> f64 {
     let plain = a / b;
     if plain.is_nan() {
-        return NAN;
+        return settle(plain, [a, b]);
     }
     if rounding == Rounding::Nearest || !a.is_finite() || !b.is_finite() || a == 0.0 || b == 0.0 {
         return plain;
@@ -153,7 +177,7 @@ pub(super) fn divide(a: f64, b: f64, rounding: Rounding) -> f64 {
 pub(super) fn square_root(a: f64, rounding: Rounding) -> f64 {
     let plain = a.sqrt();
     if plain.is_nan() {
-        return NAN;
+        return settle(plain, [a]);
     }
     if rounding == Rounding::Nearest || !a.is_finite() || a == 0.0 {
         return plain;

@@ -4,6 +4,7 @@
 //! and `.sat` follow, and read their [`Mode`].
 
 use super::Form;
+use super::double::settle;
 use super::form::Mode;
 use super::{approx, double, round};
 use crate::alu::alu;
@@ -18,8 +19,8 @@ static SINGLE: &[Form] = &[
     Form::new("div.rn.f32", alu!(|a: f32, b: f32| canon(a / b))),
     Form::new("rcp.rn.f32", alu!(|a: f32| canon(1.0 / a))),
     Form::new("sqrt.rn.f32", alu!(|a: f32| canon(a.sqrt()))),
-    Form::new("abs.f32", alu!(|a: f32| a.abs())),
-    Form::new("neg.f32", alu!(|a: f32| -a)),
+    Form::new("abs.f32", alu!(|a: f32| canon(a.abs()))),
+    Form::new("neg.f32", alu!(|a: f32| canon(-a))),
     Form::new("min.f32", alu!(|a: f32, b: f32| minimum(a, b))),
     Form::new("max.f32", alu!(|a: f32, b: f32| maximum(a, b))),
     Form::new("copysign.f32", alu!(|a: f32, b: f32| b.copysign(a))),
@@ -29,13 +30,21 @@ static SINGLE: &[Form] = &[
 static SINGLE_FTZ: &[Form] = &[
     Form::new("add{.rn|}.ftz.f32", alu!(|a: f32, b: f32| flush(canon(flush(a) + flush(b))))),
     Form::new("sub{.rn|}.ftz.f32", alu!(|a: f32, b: f32| flush(canon(flush(a) - flush(b))))),
-    Form::new("mul{.rn|}.ftz.f32", alu!(|a: f32, b: f32| flush(canon(flush(a) * flush(b))))),
+    Form::new(
+        "mul{.rn|}.ftz.f32",
+        alu!(|a: f32, b: f32| fma_ftz(flush(a), flush(b), 0.0, flush(a) * flush(b))),
+    ),
     Form::new(
         "{fma|mad}.rn.ftz.f32",
-        alu!(|a: f32, b: f32, c: f32| flush(canon(flush(a).mul_add(flush(b), flush(c))))),
+        alu!(|a: f32, b: f32, c: f32| fma_ftz(
+            flush(a),
+            flush(b),
+            flush(c),
+            flush(a).mul_add(flush(b), flush(c))
+        )),
     ),
-    Form::new("abs.ftz.f32", alu!(|a: f32| flush(a.abs()))),
-    Form::new("neg.ftz.f32", alu!(|a: f32| flush(-a))),
+    Form::new("abs.ftz.f32", alu!(|a: f32| flush(canon(a.abs())))),
+    Form::new("neg.ftz.f32", alu!(|a: f32| flush(canon(-a)))),
     Form::new("min.ftz.f32", alu!(|a: f32, b: f32| minimum(flush(a), flush(b)))),
     Form::new("max.ftz.f32", alu!(|a: f32, b: f32| maximum(flush(a), flush(b)))),
 ];
@@ -62,8 +71,10 @@ static SINGLE_MODES: &[Form] = &[
 ];
 
 static APPROXIMATE: &[Form] = &[
-    Form::new("div.{approx|full}.f32", alu!(|a: f32, b: f32| canon(a / b))),
-    Form::new("div.{approx|full}.ftz.f32", alu!(|a: f32, b: f32| flush(canon(flush(a) / flush(b))))),
+    Form::new("div.full.f32", alu!(|a: f32, b: f32| canon(a / b))),
+    Form::new("div.full.ftz.f32", alu!(|a: f32, b: f32| flush(canon(flush(a) / flush(b))))),
+    Form::new("div.approx.f32", alu!(|a: f32, b: f32| divide_by_reciprocal(a, b))),
+    Form::new("div.approx.ftz.f32", alu!(|a: f32, b: f32| flush(divide_by_reciprocal(flush(a), flush(b))))),
     Form::new("rcp.approx.f32", alu!(|a: f32| canon(1.0 / a))),
     Form::new("rcp.approx.ftz.f32", alu!(|a: f32| flush(canon(1.0 / flush(a))))),
     Form::new("sqrt.approx.f32", alu!(|a: f32| canon(a.sqrt()))),
@@ -79,29 +90,29 @@ static APPROXIMATE: &[Form] = &[
     Form::new("ex2.approx.f32", alu!(|a: f32| canon(approx::exp2(f64::from(a)) as f32))),
     Form::new("ex2.approx.ftz.f32", alu!(|a: f32| flush(canon(approx::exp2(f64::from(flush(a))) as f32)))),
     Form::new("tanh.approx.f32", alu!(|a: f32| canon(approx::tanh(f64::from(a)) as f32))),
-    Form::new("rcp.approx.ftz.f64", alu!(|a: f64| gross(1.0 / flush_f64(a)))),
-    Form::new("rsqrt.approx.ftz.f64", alu!(|a: f64| gross(1.0 / flush_f64(a).sqrt()))),
-    Form::new("rsqrt.approx.f64", alu!(|a: f64| canon_f64(1.0 / a.sqrt()))),
+    Form::new("rcp.approx.ftz.f64", alu!(|a: f64| gross(1.0 / upper(a)))),
+    Form::new("rsqrt.approx.ftz.f64", alu!(|a: f64| gross(1.0 / upper(a).sqrt()))),
+    Form::new("rsqrt.approx.f64", alu!(|a: f64| settle(1.0 / a.sqrt(), [a]))),
 ];
 
 static DOUBLE: &[Form] = &[
-    Form::new("add{.rn|}.f64", alu!(|a: f64, b: f64| canon_f64(a + b))),
-    Form::new("sub{.rn|}.f64", alu!(|a: f64, b: f64| canon_f64(a - b))),
-    Form::new("mul{.rn|}.f64", alu!(|a: f64, b: f64| canon_f64(a * b))),
-    Form::new("{fma|mad}.rn.f64", alu!(|a: f64, b: f64, c: f64| canon_f64(a.mul_add(b, c)))),
-    Form::new("div.rn.f64", alu!(|a: f64, b: f64| canon_f64(a / b))),
-    Form::new("rcp.rn.f64", alu!(|a: f64| canon_f64(1.0 / a))),
-    Form::new("sqrt.rn.f64", alu!(|a: f64| canon_f64(a.sqrt()))),
-    Form::new("abs.f64", alu!(|a: f64| a.abs())),
-    Form::new("neg.f64", alu!(|a: f64| -a)),
-    Form::new("min.f64", alu!(|a: f64, b: f64| minimum_f64(a, b))),
-    Form::new("max.f64", alu!(|a: f64, b: f64| maximum_f64(a, b))),
+    Form::new("add{.rn|}.f64", alu!(|a: f64, b: f64| settle(a + b, [b, a]))),
+    Form::new("sub{.rn|}.f64", alu!(|a: f64, b: f64| settle(a - b, [b, a]))),
+    Form::new("mul{.rn|}.f64", alu!(|a: f64, b: f64| settle(a * b, [b, a]))),
+    Form::new("{fma|mad}.rn.f64", alu!(|a: f64, b: f64, c: f64| settle(a.mul_add(b, c), [b, c, a]))),
+    Form::new("div.rn.f64", alu!(|a: f64, b: f64| settle(a / b, [a, b]))),
+    Form::new("rcp.rn.f64", alu!(|a: f64| settle(1.0 / a, [a]))),
+    Form::new("sqrt.rn.f64", alu!(|a: f64| settle(a.sqrt(), [a]))),
+    Form::new("abs.f64", alu!(|a: f64| settle(if a.is_nan() { a } else { a.abs() }, [a]))),
+    Form::new("neg.f64", alu!(|a: f64| settle(if a.is_nan() { a } else { -a }, [a]))),
+    Form::new("min.f64", alu!(|a: f64, b: f64| settle(minimum_f64(a, b), [b, a]))),
+    Form::new("max.f64", alu!(|a: f64, b: f64| settle(-minimum_f64(-a, -b), [b, a]))),
     Form::new("copysign.f64", alu!(|a: f64, b: f64| b.copysign(a))),
 ];
 
 static DOUBLE_MODES: &[Form] = &[
     Form::new("add.{rz|rm|rp}.f64", alu!(mode => |m, a: f64, b: f64| double::add(a, b, m.rounding()))),
-    Form::new("sub.{rz|rm|rp}.f64", alu!(mode => |m, a: f64, b: f64| double::add(a, -b, m.rounding()))),
+    Form::new("sub.{rz|rm|rp}.f64", alu!(mode => |m, a: f64, b: f64| double::subtract(a, b, m.rounding()))),
     Form::new("mul.{rz|rm|rp}.f64", alu!(mode => |m, a: f64, b: f64| double::multiply(a, b, m.rounding()))),
     Form::new(
         "{fma|mad}.{rz|rm|rp}.f64",
@@ -130,6 +141,19 @@ pub(super) fn flush(x: f32) -> f32 {
     f32::from_bits(if bits & 0x7f80_0000 == 0 { bits & 0x8000_0000 } else { bits })
 }
 
+/// `.ftz` on the result of `a * b + c`.
+///
+/// What is flushed is decided on the result rounded to 24 bits, before the loss of bits to a subnormal exponent: so a
+/// product just below the smallest normal number is 0, though it would round to that number. Scaling by 2^64 shows it.
+#[inline(always)]
+fn fma_ftz(a: f32, b: f32, c: f32, result: f32) -> f32 {
+    const LARGER: f32 = (1u128 << 64) as f32;
+    // Of a tiny product, one factor is small enough to scale.
+    let (x, y) = if a.abs() < 1.0 { (a * LARGER, b) } else { (a, b * LARGER) };
+    let tiny = x.mul_add(y, c * LARGER).abs() < LARGER * f32::MIN_POSITIVE;
+    if tiny { 0.0f32.copysign(result) } else { canon(result) }
+}
+
 #[inline(always)]
 fn flush_f64(x: f64) -> f64 {
     if x.abs() < f64::MIN_POSITIVE { 0.0f64.copysign(x) } else { x }
@@ -153,8 +177,12 @@ pub(super) fn saturate_f64(x: f64) -> f64 {
 
 /// Rounds what is exact or was rounded to odd, then does what the modifiers want.
 #[inline(always)]
-fn finish(mode: Mode, x: f64) -> f32 {
-    let rounded = flush_if(mode.ftz(), round::single(x, mode.rounding()));
+pub(super) fn finish(mode: Mode, x: f64) -> f32 {
+    let rounded = if mode.ftz() && round::is_tiny(x, mode.rounding()) {
+        0.0f32.copysign(x as f32)
+    } else {
+        round::single(x, mode.rounding())
+    };
     if mode.sat() { saturate(rounded) } else { rounded }
 }
 
@@ -199,15 +227,9 @@ pub(super) fn maximum(a: f32, b: f32) -> f32 {
 }
 
 #[inline(always)]
-fn maximum_f64(a: f64, b: f64) -> f64 {
-    canon_f64(-minimum_f64(-a, -b))
-}
-
-#[inline(always)]
 fn minimum_f64(a: f64, b: f64) -> f64 {
     let first = a < b || (a == b && a.is_sign_negative()) || b.is_nan();
-    let smaller = if first { a } else { b };
-    canon_f64(smaller)
+    if first { a } else { b }
 }
 
 /// `min` and `max` with modifiers, for every format that a single can hold.
@@ -226,9 +248,20 @@ pub(super) fn extremum(mode: Mode, max: bool, a: f32, b: f32) -> f32 {
     if magnitude.is_nan() { canon(magnitude) } else { magnitude.copysign(sign) }
 }
 
-/// The approximations of `.f64` give the upper 32 bits only.
+/// `div.approx`: `a * (1 / b)`, where the reciprocal of 2^126 and more is 0.
+#[inline(always)]
+fn divide_by_reciprocal(a: f32, b: f32) -> f32 {
+    const LARGEST: f32 = (1u128 << 126) as f32;
+    canon(if b.abs() > LARGEST { a * 0.0f32.copysign(b) } else { a / b })
+}
+
+/// The approximations of `.f64` take and give the upper 32 bits only.
 #[inline(always)]
 fn gross(x: f64) -> f64 {
-    let x = flush_f64(canon_f64(x));
-    f64::from_bits(x.to_bits() & !0xffff_ffff)
+    if x.is_nan() { f64::from_bits(0x7fff_ffff << 32) } else { upper(x) }
+}
+
+#[inline(always)]
+fn upper(x: f64) -> f64 {
+    flush_f64(f64::from_bits(x.to_bits() & !0xffff_ffff))
 }

@@ -21,8 +21,8 @@ macro_rules! half {
                 concat!("fma.rn", $fma, ".", $ty),
                 alu!(mode => |m, a: u16, b: u16, c: u16| fma($format, m, a, b, c)),
             ),
-            Form::new(concat!("neg", $sign, ".", $ty), alu!(mode => |m, a: u16| flush($format, m, a ^ 0x8000))),
-            Form::new(concat!("abs", $sign, ".", $ty), alu!(mode => |m, a: u16| flush($format, m, a & 0x7fff))),
+            Form::new(concat!("neg", $sign, ".", $ty), alu!(mode => |m, a: u16| negate($format, m, a))),
+            Form::new(concat!("abs", $sign, ".", $ty), alu!(mode => |m, a: u16| magnitude($format, m, a))),
             Form::new(concat!("min", $extremum, ".", $ty), alu!(mode => |m, a: u16, b: u16| min($format, m, a, b))),
             Form::new(concat!("max", $extremum, ".", $ty), alu!(mode => |m, a: u16, b: u16| max($format, m, a, b))),
             Form::new(concat!("ex2.approx", $ex2, ".", $ty), alu!(mode => |m, a: u16| exp2($format, m, a))),
@@ -47,11 +47,11 @@ macro_rules! half {
             ),
             Form::new(
                 concat!("neg", $sign, ".", $ty, "x2"),
-                alu!(mode => |m, a: u32| pair(|i| flush($format, m, part(a, i) ^ 0x8000))),
+                alu!(mode => |m, a: u32| pair(|i| negate($format, m, part(a, i)))),
             ),
             Form::new(
                 concat!("abs", $sign, ".", $ty, "x2"),
-                alu!(mode => |m, a: u32| pair(|i| flush($format, m, part(a, i) & 0x7fff))),
+                alu!(mode => |m, a: u32| pair(|i| magnitude($format, m, part(a, i)))),
             ),
             Form::new(
                 concat!("min", $extremum, ".", $ty, "x2"),
@@ -79,7 +79,7 @@ static F16_FORMS: &[Form] = half!(
     "{.ftz|}{.sat|.relu|}",
     "{.ftz|}",
     "{.ftz|}{.NaN|}{.xorsign.abs|}",
-    "{.ftz|}"
+    ""
 );
 static BF16_FORMS: &[Form] = half!("bf16", BF16, "{.rn|}", "{.relu|}", "", "{.NaN|}{.xorsign.abs|}", ".ftz");
 
@@ -158,6 +158,19 @@ fn multiply(format: Format, mode: Mode, a: u16, b: u16) -> u16 {
 fn fma(format: Format, mode: Mode, a: u16, b: u16, c: u16) -> u16 {
     let product = input(format, mode, a) * input(format, mode, b);
     finish(format, mode, round::add(product, input(format, mode, c), Rounding::Nearest))
+}
+
+fn negate(format: Format, mode: Mode, a: u16) -> u16 {
+    canon(format, flush(format, mode, a ^ 0x8000))
+}
+
+fn magnitude(format: Format, mode: Mode, a: u16) -> u16 {
+    canon(format, flush(format, mode, a & 0x7fff))
+}
+
+/// NaN results have one payload.
+fn canon(format: Format, bits: u16) -> u16 {
+    if widen(format, bits).is_nan() { format.nan as u16 } else { bits }
 }
 
 fn min(format: Format, mode: Mode, a: u16, b: u16) -> u16 {

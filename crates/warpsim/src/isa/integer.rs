@@ -217,7 +217,7 @@ fn high<T: Integer<Wide>, Wide>(a: T, b: T) -> T {
 trait Divide {
     /// The quotient, towards zero; by zero: all ones.
     fn divide(self, divisor: Self) -> Self;
-    /// What is left, with the dividend's sign; by zero: the dividend.
+    /// What is left, with the dividend's sign; by zero: all ones.
     fn remainder(self, divisor: Self) -> Self;
 }
 
@@ -238,7 +238,7 @@ macro_rules! integer {
 
             #[inline(always)]
             fn remainder(self, divisor: $t) -> $t {
-                if divisor == 0 { self } else { self.wrapping_rem(divisor) }
+                if divisor == 0 { !0 } else { self.wrapping_rem(divisor) }
             }
         }
     )* };

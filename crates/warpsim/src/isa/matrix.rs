@@ -10,8 +10,13 @@
 //! | C and D in 32 or 64 bits | `g + 8 (r / 2)` | `2t + r % 2` |
 //! | C and D in f16, pairs | `g + 8 r` | `2t + e` |
 //!
-//! (PTX ISA, "Matrix Fragments for mma".) The hardware's order of summation is not specified. Here products and sums
-//! are in double precision, `c` first and then in order of `k`, and rounded once.
+//! (PTX ISA, "Matrix Fragments for mma".)
+//!
+//! The manual leaves open how products are summed. What tensor cores were seen to do, and this does: all products of a
+//! dot product and `c` are aligned to the largest exponent among them and cut [`EXTRA_BITS`] bits below the precision of
+//! a single; the sum of what is left is exact, and cut to a single (Fasi, Higham, Mikaitis and Pranesh, "Numerical
+//! behavior of NVIDIA tensor cores", 2021). An f16 result is rounded to nearest. Double precision is a chain of fused
+//! multiply-adds in order of `k`. Integers wrap, or are clamped with `.satfinite`.
 
 use super::float::canon_f64;
 use super::form::Rounding;
@@ -111,6 +116,10 @@ pub(crate) struct Mma {
     /// For single bits: exclusive or rather than and.
     exclusive: bool,
 }
+
+/// By how many bits the addends of a dot product are more precise than its result. 2 makes every recorded result of
+/// compute capability 9.0 come out to the last bit.
+const EXTRA_BITS: i32 = 2;
 
 const COLUMNS: usize = 8;
 /// The largest K.
@@ -256,8 +265,8 @@ impl Mma {
         match (self.a, self.exclusive) {
             (Element::Bit, true) => pairs.fold(start, |sum, (a, b)| sum + (a - b).abs()),
             (Element::F64, _) => pairs.fold(start, |sum, (a, b)| a.mul_add(*b, sum)),
-            // Exact for integers and halves, so that the order only shows where exponents are far apart.
-            _ => pairs.fold(start, |sum, (a, b)| sum + a * b),
+            (Element::Integer { .. } | Element::Bit, _) => pairs.fold(start, |sum, (a, b)| sum + a * b),
+            _ => aligned_sum(start, pairs),
         }
     }
 
@@ -283,7 +292,7 @@ impl Mma {
                     }
                     _ => {
                         let lanes =
-                            std::array::from_fn(|lane| single(value(lane, e), Rounding::Nearest).to_bits());
+                            std::array::from_fn(|lane| single(value(lane, e), Rounding::Zero).to_bits());
                         registers.set_word(register, &lanes, u32::MAX);
                     }
                 }
@@ -295,4 +304,25 @@ impl Mma {
     fn integer(self, sum: f64) -> u32 {
         if self.saturate { sum as i32 as u32 } else { sum as i64 as u32 }
     }
+}
+
+/// The sum of `start` and the products, each cut below the precision of the largest.
+fn aligned_sum<'a>(start: f64, pairs: impl Iterator<Item = (&'a f64, &'a f64)> + Clone) -> f64 {
+    // The exponent of a product is that of its factors: its significand may reach 4.
+    let largest = pairs.clone().fold(exponent(start), |largest, (a, b)| {
+        if a * b == 0.0 { largest } else { largest.max(exponent(*a) + exponent(*b)) }
+    });
+    let unit = power_of_two((largest - 23 - EXTRA_BITS).clamp(-1000, 1000));
+    let cut = |x: f64| if x.is_finite() { (x / unit).trunc() * unit } else { x };
+    pairs.fold(cut(start), |sum, (a, b)| sum + cut(a * b))
+}
+
+/// The exponent of a finite number, as the base 2 logarithm rounded down; of 0 less than any other.
+fn exponent(x: f64) -> i32 {
+    (x.to_bits() >> 52 & 0x7ff) as i32 - 1023
+}
+
+/// 2^`n`, for a normal result.
+fn power_of_two(n: i32) -> f64 {
+    f64::from_bits(((n + 1023) as u64) << 52)
 }

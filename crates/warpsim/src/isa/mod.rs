@@ -5,8 +5,7 @@
 //!
 //! - **Carry flag** (`CC.CF`): a predicate. `.cc` forms have it as their second destination; `addc`, `subc` and
 //!   `madc` as their last source. After a subtraction it is the borrow.
-//! - **Two predicates** (`setp ... p|q`): add the modifier [`SECOND_PREDICATE`]. `setp` on two packed values always
-//!   has two destinations.
+//! - **Two predicates** (`setp ... p|q`): add the modifier [`SECOND_PREDICATE`].
 //! - **Predicate `c`** of `set` and `setp` with `.and`, `.or`, `.xor`: the third source. Written `!c`, add the
 //!   modifier [`NEGATED_C`].
 //! - **`lop3`**: its table is no source but [`Operands::imm`](crate::registers::Operands), see [`immediate_operand`].
@@ -14,7 +13,6 @@
 //! - **Everything else that modifiers say** is in [`Alu::imm`](crate::alu::Alu): copy it to `Operands::imm`.
 //! - **Narrow results of `cvt`** are extended to 32 bits, so that they are right in wider destinations too.
 //! - **`mma.sync`** works on whole fragments: [`Mma`]. **`atom`, `red`, `redux`** combine two values: [`atomic()`].
-//! - **`mov` between a register and a vector** of narrower ones: [`pack`] and [`extract`].
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -37,10 +35,9 @@ mod round;
 mod tests;
 
 pub(crate) use atomic::{AtomicFn, atomic};
-pub(crate) use bits::{extract, pack};
 use form::key;
 pub(crate) use form::{Form, Mode};
-pub(crate) use matrix::{Fragment, Mma};
+pub(crate) use matrix::Mma;
 
 /// A modifier that asks for the `setp` form with a second destination, the complement.
 pub(crate) const SECOND_PREDICATE: &str = "|q";

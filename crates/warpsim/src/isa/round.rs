@@ -13,7 +13,7 @@ pub(super) struct Format {
     /// Bits of the mantissa that are stored.
     pub(super) mantissa: u32,
     pub(super) exponent: u32,
-    /// What a NaN becomes.
+    /// The NaN that arithmetic makes.
     pub(super) nan: u32,
 }
 
@@ -66,6 +66,32 @@ pub(super) fn narrow(x: f64, format: Format, rounding: Rounding) -> u32 {
         Rounding::Up => !negative,
     };
     sign | if to_infinity { infinity } else { infinity - 1 }
+}
+
+/// The NaN that a conversion makes of a double's: the upper bits of its payload, quiet.
+#[inline]
+pub(super) fn narrow_nan(x: f64, format: Format) -> u32 {
+    let Format { mantissa, exponent, .. } = format;
+    let payload = (x.to_bits() >> (52 - mantissa)) as u32 & ((1 << mantissa) - 1);
+    let sign = u32::from(x.is_sign_negative()) << (mantissa + exponent);
+    sign | ((1 << exponent) - 1) << mantissa | 1 << (mantissa - 1) | payload
+}
+
+/// The double that a conversion makes of a NaN in another format: the same payload, quiet.
+#[inline]
+pub(super) fn widen_nan(bits: u32, format: Format) -> f64 {
+    let Format { mantissa, exponent, .. } = format;
+    let sign = u64::from(bits >> (mantissa + exponent) & 1) << 63;
+    let payload = u64::from(bits & ((1 << mantissa) - 1)) << (52 - mantissa);
+    f64::from_bits(sign | 0x7ff8_0000_0000_0000 | payload)
+}
+
+/// Whether a single with `.ftz` counts as subnormal: rounded to 24 bits, it is below the smallest normal number.
+#[inline]
+pub(super) fn is_tiny(x: f64, rounding: Rounding) -> bool {
+    const LARGER: f64 = (1u64 << 40) as f64;
+    x.abs() < f64::from(f32::MIN_POSITIVE)
+        && single(x * LARGER, rounding).abs() < f32::MIN_POSITIVE * LARGER as f32
 }
 
 /// `x`, which is exact or was rounded to odd, as a single.

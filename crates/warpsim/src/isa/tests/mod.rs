@@ -3,9 +3,12 @@
 use crate::alu::{Alu, AluFn};
 use crate::registers::{Class, FULL, Kind, Operands, Registers};
 
+mod compare;
+mod float;
 mod hardware;
 mod integer;
 mod lookup;
+mod narrow;
 
 /// The instruction of this name, or a panic that names it.
 fn instruction(name: &str) -> Alu {
