@@ -308,20 +308,20 @@ impl<O: Observer> Machine<'_, '_, O> {
         warp: &mut Warp,
         fragment: usize,
         at: Site,
-        memory: Memory,
+        memory: &Memory,
         transposed: bool,
         ops: &Operands,
         active: u32,
     ) {
-        let addresses = self.addresses(warp, fragment, at, &memory, ops.src[0], active);
+        let addresses = self.addresses(warp, fragment, at, memory, ops.src[0], active);
         let count = u32::from(memory.count);
-        let rows = Memory { bytes: 16, count: 1, ..memory };
+        let rows = Memory { bytes: 16, count: 1, ..*memory };
         let wanted = if count == 4 { u32::MAX } else { (1 << (8 * count)) - 1 };
         let mut matrices = [[[0u8; 16]; 8]; 4];
         let mut valid = [[[0xffu8; 16]; 8]; 4];
-        for part in super::memory::parts(&rows, addresses, active & wanted) {
-            let space = if part.space == Space::Global { Space::Shared } else { part.space };
-            let part = Part { space, ..part };
+        let mut left = active & wanted;
+        while let Some((space, mask, own)) = super::memory::next_space_of(rows.space, &addresses, &mut left) {
+            let part = Part { space, mask, addresses: &own };
             let mask = self.admit(warp, at, Touch::Read, &part, &rows);
             self.observe(at, Touch::Read, &part, mask, &rows, None);
             for lane in lanes(mask) {

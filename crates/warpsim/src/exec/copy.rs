@@ -57,13 +57,13 @@ impl<O: Observer> Machine<'_, '_, O> {
         warp: &mut Warp,
         fragment: usize,
         at: Site,
-        copy: AsyncCopy,
+        copy: &AsyncCopy,
         ops: &Operands,
         active: u32,
     ) {
         let to = self.addresses(warp, fragment, at, &copy.to, ops.src[0], active);
         let from = self.addresses(warp, fragment, at, &copy.from, ops.src[1], active);
-        let to = Part { space: Space::Shared, mask: active, addresses: to };
+        let to = Part { space: Space::Shared, mask: active, addresses: &to };
         let mask = self.admit(warp, at, Touch::Write, &to, &copy.to);
         let size: [u8; 32] = match copy.size {
             AsyncSize::All => [copy.bytes; 32],
@@ -77,7 +77,7 @@ impl<O: Observer> Machine<'_, '_, O> {
         };
         // Lanes that read nothing need no valid source.
         let reading = lanes(mask).filter(|&l| size[l as usize] != 0).fold(0, |m, l| m | 1 << l);
-        let source = Part { space: Space::Global, mask: reading, addresses: from };
+        let source = Part { space: Space::Global, mask: reading, addresses: &from };
         let read = if reading == 0 { 0 } else { self.admit(warp, at, Touch::Read, &source, &copy.from) };
         self.observe_async(at, Touch::Read, &source, read, &copy.from);
         self.observe_async(at, Touch::Write, &to, mask, &copy.to);
@@ -124,18 +124,18 @@ impl<O: Observer> Machine<'_, '_, O> {
         });
     }
 
-    fn observe_async(&mut self, at: Site, touch: Touch, part: &Part, mask: u32, memory: &Memory) {
+    fn observe_async(&mut self, at: Site, touch: Touch, part: &Part<'_>, mask: u32, memory: &Memory) {
         if O::SILENT || mask == 0 {
             return;
         }
         let bytes = memory.width();
-        let pattern = self.patterns.get(at.pc, bytes, mask, &part.addresses);
+        let pattern = self.patterns.get(at.pc, bytes, mask, part.addresses);
         let access = Access {
             touch,
             space: part.space,
             bytes,
             mask,
-            addresses: &part.addresses,
+            addresses: part.addresses,
             pattern,
             order: Order::Weak,
             scope: memory.scope,

@@ -13,89 +13,114 @@ use crate::program::{Memory, Reg};
 use crate::registers::{Class, Lanes, Operands};
 
 /// Lanes of an access that go to one space, with addresses in that space.
-pub(super) struct Part {
+pub(super) struct Part<'a> {
     pub(super) space: Space,
     pub(super) mask: u32,
-    pub(super) addresses: Lanes<u64>,
+    pub(super) addresses: &'a Lanes<u64>,
 }
 
 impl<O: Observer> Machine<'_, '_, O> {
+    #[inline(always)]
     pub(super) fn load(
         &mut self,
         warp: &mut Warp,
         fragment: usize,
         at: Site,
-        memory: Memory,
+        memory: &Memory,
         ops: &Operands,
         active: u32,
     ) {
-        let context = self.context;
-        let lists = &context.program.lists;
-        let addresses = self.addresses(warp, fragment, at, &memory, ops.src[0], active);
+        let addresses = self.addresses(warp, fragment, at, memory, ops.src[0], active);
         warp.fragments[fragment].polled |= memory.order != Order::Weak;
-        for part in parts(&memory, addresses, active) {
-            let mask = self.admit(warp, at, Touch::Read, &part, &memory);
-            self.observe(at, Touch::Read, &part, mask, &memory, None);
-            // Lanes whose access was refused get zero, and nothing is known of it.
-            let refused = part.mask & !mask;
-            let mut scratch = self.scratch.take().unwrap_or_default();
-            let memories = Memories { view: self.view, shared: &self.shared, context, local: &warp.local };
-            let source = memories.source(&part, mask, memory.width() as usize, &mut scratch);
-            let count = usize::from(memory.count);
-            let mut missing = [0; 8];
-            for (index, missing) in missing.iter_mut().enumerate().take(count) {
-                let reg = value_register(lists, &memory, ops.dst[0], ops.imm, index);
-                let offset = index * usize::from(memory.bytes);
-                *missing = refused;
-                if let Some(source) = source.as_ref().filter(|_| context.track_poison) {
-                    *missing |= source.invalid(offset, memory.bytes) & mask;
-                }
-                match (memory.class, &source) {
-                    (Class::Wide, Some(source)) => {
-                        let mut value = source.gather(offset, memory.bytes);
-                        if memory.sign_extend.is_some() {
-                            let unused = 64 - 8 * u32::from(memory.bytes);
-                            value = value.map(|v| ((v << unused) as i64 >> unused) as u64);
-                        }
-                        warp.registers.set_wide(reg.index, &value, mask);
-                    }
-                    (Class::Wide, None) => {}
-                    (_, Some(source)) => {
-                        let mut value = source.gather_words(offset, memory.bytes);
-                        if let Some(bits) = memory.sign_extend {
-                            let unused = 32 - 8 * u32::from(memory.bytes);
-                            let keep = u32::MAX >> (32 - u32::from(bits.min(32)));
-                            value = value.map(|v| ((v << unused) as i32 >> unused) as u32 & keep);
-                        }
-                        warp.registers.set_word(reg.index, &value, mask);
-                    }
-                    (_, None) => {}
-                }
-                if refused != 0 {
-                    match memory.class {
-                        Class::Wide => warp.registers.set_wide(reg.index, &[0; 32], refused),
-                        _ => warp.registers.set_word(reg.index, &[0; 32], refused),
-                    }
-                }
-            }
-            self.scratch = Some(scratch);
-            for (index, &missing) in missing.iter().enumerate().take(count) {
-                let reg = value_register(lists, &memory, ops.dst[0], ops.imm, index);
-                self.set_poison(warp, reg, part.mask, missing, at.pc);
-            }
+        if let Some(space) = memory.space {
+            return self.load_part(
+                warp,
+                at,
+                memory,
+                ops,
+                &Part { space, mask: active, addresses: &addresses },
+            );
+        }
+        let mut left = active;
+        while let Some((space, mask, own)) = next_space(&addresses, &mut left) {
+            self.load_part(warp, at, memory, ops, &Part { space, mask, addresses: &own });
         }
     }
 
+    #[inline(always)]
+    fn load_part(&mut self, warp: &mut Warp, at: Site, memory: &Memory, ops: &Operands, part: &Part<'_>) {
+        let context = self.context;
+        let lists = &context.program.lists;
+        let mask = self.admit(warp, at, Touch::Read, part, memory);
+        self.observe(at, Touch::Read, part, mask, memory, None);
+        // Lanes whose access was refused get zero, and nothing is known of it.
+        let refused = part.mask & !mask;
+        if refused != 0 {
+            for index in 0..usize::from(memory.count) {
+                let reg = value_register(lists, memory, ops.dst[0], ops.imm, index);
+                match memory.class {
+                    Class::Wide => warp.registers.set_wide(reg.index, &[0; 32], refused),
+                    _ => warp.registers.set_word(reg.index, &[0; 32], refused),
+                }
+                self.set_poison(warp, reg, refused, refused, at.pc);
+            }
+        }
+        if mask == 0 {
+            return;
+        }
+        let mut scratch = self.scratch.take().unwrap_or_default();
+        let memories = Memories { view: self.view, shared: &self.shared, context, local: &warp.local };
+        let like_first;
+        let part = if mask == u32::MAX {
+            part
+        } else {
+            like_first = scatter::like_first(part.addresses, mask);
+            &Part { addresses: &like_first, ..*part }
+        };
+        let source = memories.source(part, mask, memory.width() as usize, &mut scratch);
+        let count = usize::from(memory.count);
+        let mut missing = [0; 8];
+        for (index, missing) in missing.iter_mut().enumerate().take(count) {
+            let reg = value_register(lists, memory, ops.dst[0], ops.imm, index);
+            let offset = index * usize::from(memory.bytes);
+            if context.track_poison {
+                *missing = source.invalid(offset, memory.bytes) & mask;
+            }
+            if memory.class == Class::Wide {
+                let mut value = source.gather(offset, memory.bytes);
+                if memory.sign_extend.is_some() {
+                    let unused = 64 - 8 * u32::from(memory.bytes);
+                    value.iter_mut().for_each(|v| *v = ((*v << unused) as i64 >> unused) as u64);
+                }
+                warp.registers.set_wide(reg.index, &value, mask);
+            } else {
+                let mut value = source.gather_words(offset, memory.bytes);
+                if let Some(bits) = memory.sign_extend {
+                    let unused = 32 - 8 * u32::from(memory.bytes);
+                    let keep = u32::MAX >> (32 - u32::from(bits.min(32)));
+                    value.iter_mut().for_each(|v| *v = ((*v << unused) as i32 >> unused) as u32 & keep);
+                }
+                warp.registers.set_word(reg.index, &value, mask);
+            }
+        }
+        self.scratch = Some(scratch);
+        for (index, &missing) in missing.iter().enumerate().take(count) {
+            let reg = value_register(lists, memory, ops.dst[0], ops.imm, index);
+            self.set_poison(warp, reg, mask, missing, at.pc);
+        }
+    }
+
+    #[inline(always)]
     pub(super) fn store(
         &mut self,
         warp: &mut Warp,
         fragment: usize,
         at: Site,
-        memory: Memory,
+        memory: &Memory,
         ops: &Operands,
         active: u32,
     ) {
-        let addresses = self.addresses(warp, fragment, at, &memory, ops.src[0], active);
+        let addresses = self.addresses(warp, fragment, at, memory, ops.src[0], active);
         let count = usize::from(memory.count);
         let width = memory.width() as usize;
         // Every lane's bytes, one after another.
@@ -103,65 +128,87 @@ impl<O: Observer> Machine<'_, '_, O> {
         let data = &mut scratch.data;
         let lists = &self.context.program.lists;
         let mut poisoned = [0; 8];
-        for index in 0..count {
-            let reg = value_register(lists, &memory, ops.src[1], ops.imm, index);
+        for (index, poisoned) in poisoned.iter_mut().enumerate().take(count) {
+            let reg = value_register(lists, memory, ops.src[1], ops.imm, index);
             let offset = index * usize::from(memory.bytes);
             match memory.class {
                 Class::Wide => {
-                    scatter::lay_out_wide(data, warp.registers.wide(reg.index), width, offset, memory.bytes)
+                    scatter::lay_out_wide(data, warp.registers.wide(reg.index), width, offset, memory.bytes);
                 }
                 _ => scatter::lay_out(data, warp.registers.word(reg.index), width, offset, memory.bytes),
             }
-            poisoned[index] = self.poison_of(warp, reg) & active;
+            *poisoned = self.poison_of(warp, reg) & active;
         }
-        let values = (!O::SILENT && count == 1).then(|| {
-            let reg = value_register(lists, &memory, ops.src[1], ops.imm, 0);
-            let keep = u64::MAX >> (64 - 8 * u32::from(memory.bytes));
-            match memory.class {
-                Class::Wide => warp.registers.wide(reg.index).map(|v| v & keep),
-                _ => warp.registers.word(reg.index).map(|v| u64::from(v) & keep),
-            }
-        });
-        for part in parts(&memory, addresses, active) {
-            let mask = self.admit(warp, at, Touch::Write, &part, &memory);
-            self.observe(at, Touch::Write, &part, mask, &memory, values.as_ref());
-            if mask == 0 {
-                continue;
-            }
-            match part.space {
-                Space::Global => {
-                    for (index, &lanes) in poisoned.iter().enumerate().take(count) {
-                        if lanes & mask != 0 {
-                            let reg = value_register(lists, &memory, ops.src[1], ops.imm, index);
-                            let origin = origin(self.origin_of(warp, reg));
-                            self.observer.poison(at, lanes & mask, Sink::Store, origin);
-                        }
-                    }
-                    self.store_global(&part.addresses, mask, data, width);
-                }
-                Space::Shared => {
-                    let SharedMemory { data: to, valid } = &mut self.shared;
-                    scatter::scatter(to, valid, &part.addresses.map(|a| a as usize), mask, data, width);
-                    invalidate(
-                        valid,
-                        &part.addresses.map(|a| a as usize),
-                        mask,
-                        &poisoned[..count],
-                        memory.bytes,
-                    );
-                }
-                Space::Local => {
-                    let LocalMemory { data: to, valid, stride } = &mut warp.local;
-                    let stride = *stride as usize;
-                    let places = std::array::from_fn(|lane| lane * stride + part.addresses[lane] as usize);
-                    scatter::scatter(to, valid, &places, mask, data, width);
-                    invalidate(valid, &places, mask, &poisoned[..count], memory.bytes);
-                }
-                // `admit` lets nobody write here.
-                Space::Constant | Space::Param => {}
+        let poisoned = &poisoned[..count];
+        if let Some(space) = memory.space {
+            let part = Part { space, mask: active, addresses: &addresses };
+            self.store_part(warp, at, memory, ops, &part, data, poisoned);
+        } else {
+            let mut left = active;
+            while let Some((space, mask, own)) = next_space(&addresses, &mut left) {
+                let part = Part { space, mask, addresses: &own };
+                self.store_part(warp, at, memory, ops, &part, data, poisoned);
             }
         }
         self.scratch = Some(scratch);
+    }
+
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments)]
+    fn store_part(
+        &mut self,
+        warp: &mut Warp,
+        at: Site,
+        memory: &Memory,
+        ops: &Operands,
+        part: &Part<'_>,
+        data: &[u8; 1024],
+        poisoned: &[u32],
+    ) {
+        let width = memory.width() as usize;
+        let mask = self.admit(warp, at, Touch::Write, part, memory);
+        if !O::SILENT {
+            let values = (memory.count == 1).then(|| {
+                let keep = u64::MAX >> (64 - 8 * u32::from(memory.bytes));
+                let mut values = [0; 32];
+                for (lane, value) in values.iter_mut().enumerate() {
+                    *value = match memory.class {
+                        Class::Wide => warp.registers.wide(ops.src[1])[lane],
+                        _ => u64::from(warp.registers.word(ops.src[1])[lane]),
+                    } & keep;
+                }
+                values
+            });
+            self.observe(at, Touch::Write, part, mask, memory, values.as_ref());
+        }
+        if mask == 0 {
+            return;
+        }
+        match part.space {
+            Space::Global => {
+                for (index, &lanes) in poisoned.iter().enumerate() {
+                    if lanes & mask != 0 {
+                        let lists = &self.context.program.lists;
+                        let reg = value_register(lists, memory, ops.src[1], ops.imm, index);
+                        let origin = origin(self.origin_of(warp, reg));
+                        self.observer.poison(at, lanes & mask, Sink::Store, origin);
+                    }
+                }
+                self.store_global(part.addresses, mask, data, width);
+            }
+            Space::Shared => {
+                let SharedMemory { data: to, valid } = &mut self.shared;
+                scatter::scatter(to, valid, part.addresses, mask, data, width);
+                invalidate(valid, part.addresses, mask, poisoned, memory.bytes);
+            }
+            Space::Local => {
+                let places = warp.local.places(part.addresses);
+                scatter::scatter(&mut warp.local.data, &mut warp.local.valid, &places, mask, data, width);
+                invalidate(&mut warp.local.valid, &places, mask, poisoned, memory.bytes);
+            }
+            // `admit` lets nobody write here.
+            Space::Constant | Space::Param => {}
+        }
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -170,12 +217,12 @@ impl<O: Observer> Machine<'_, '_, O> {
         warp: &mut Warp,
         fragment: usize,
         at: Site,
-        memory: Memory,
+        memory: &Memory,
         function: AtomicFn,
         ops: &Operands,
         active: u32,
     ) {
-        let addresses = self.addresses(warp, fragment, at, &memory, ops.src[0], active);
+        let addresses = self.addresses(warp, fragment, at, memory, ops.src[0], active);
         warp.fragments[fragment].polled = true;
         let wide = memory.class == Class::Wide;
         let operand = |slot: usize| {
@@ -191,9 +238,11 @@ impl<O: Observer> Machine<'_, '_, O> {
         let value = Reg { class: memory.class, index: ops.src[1] };
         let poisoned = self.poison_of(warp, value) & active;
         let mut old = [0u64; 32];
-        for part in parts(&memory, addresses, active) {
-            let mask = self.admit(warp, at, Touch::Atomic, &part, &memory);
-            self.observe(at, Touch::Atomic, &part, mask, &memory, Some(&b));
+        let mut left = active;
+        while let Some((space, mask, own)) = next_space_of(memory.space, &addresses, &mut left) {
+            let part = Part { space, mask, addresses: &own };
+            let mask = self.admit(warp, at, Touch::Atomic, &part, memory);
+            self.observe(at, Touch::Atomic, &part, mask, memory, Some(&b));
             if poisoned & mask != 0 {
                 let origin = origin(self.origin_of(warp, value));
                 self.observer.poison(at, poisoned & mask, Sink::Store, origin);
@@ -222,6 +271,7 @@ impl<O: Observer> Machine<'_, '_, O> {
     }
 
     /// The addresses that the lanes of a memory instruction name.
+    #[inline(always)]
     pub(super) fn addresses(
         &mut self,
         warp: &Warp,
@@ -246,75 +296,97 @@ impl<O: Observer> Machine<'_, '_, O> {
                 self.observer.poison(at, lanes, Sink::Address, origin(self.origin_of(warp, reg)));
             }
         }
+        let mut addresses = [offset; 32];
         match memory.base {
-            None => [offset; 32],
-            Some(Class::Wide) => warp.registers.wide(base).map(|a| a.wrapping_add(offset)),
-            Some(_) => warp.registers.word(base).map(|a| u64::from(a.wrapping_add(offset as u32))),
+            None => {}
+            Some(Class::Wide) => {
+                let base = warp.registers.wide(base);
+                for lane in 0..32 {
+                    addresses[lane] = base[lane].wrapping_add(offset);
+                }
+            }
+            Some(_) => {
+                let base = warp.registers.word(base);
+                for lane in 0..32 {
+                    addresses[lane] = u64::from(base[lane].wrapping_add(offset as u32));
+                }
+            }
         }
+        addresses
     }
 
     /// The lanes of an access that are inside their memory and aligned; tells of the others.
-    pub(super) fn admit(&mut self, warp: &Warp, at: Site, touch: Touch, part: &Part, memory: &Memory) -> u32 {
+    #[inline(always)]
+    pub(super) fn admit(
+        &mut self,
+        warp: &Warp,
+        at: Site,
+        touch: Touch,
+        part: &Part<'_>,
+        memory: &Memory,
+    ) -> u32 {
         let width = u64::from(memory.width());
-        let length = match part.space {
-            Space::Global => return self.admit_global(at, touch, part, width),
-            Space::Shared => self.shared.data.len(),
-            Space::Local => warp.local.stride as usize,
-            Space::Constant if touch == Touch::Read => self.context.program.constant.len(),
-            Space::Param if touch == Touch::Read => self.context.params.len(),
-            _ => 0,
-        };
-        let mut bad = 0;
-        match (length as u64).checked_sub(width) {
-            Some(last) => {
-                for (lane, &address) in part.addresses.iter().enumerate() {
-                    bad |= u32::from(address > last || address & (width - 1) != 0) << lane;
+        let (start, last) = match part.space {
+            Space::Global => {
+                self.view.bounds(part.addresses[part.mask.trailing_zeros() as usize % 32], width)
+            }
+            space => {
+                let length = match space {
+                    Space::Shared => self.shared.data.len(),
+                    Space::Local => warp.local.stride as usize,
+                    Space::Constant if touch == Touch::Read => self.context.program.constant.len(),
+                    Space::Param if touch == Touch::Read => self.context.params.len(),
+                    _ => 0,
+                };
+                match (length as u64).checked_sub(width) {
+                    Some(last) => (0, last),
+                    None => return self.refuse(at, touch, part, width, part.mask),
                 }
             }
-            None => bad = u32::MAX,
+        };
+        // The top bit of `outside` says whether some offset is beyond `last` (both are far below 2^63), the lowest
+        // ones whether some address is not aligned: one pass that vectorises.
+        let mut outside = [0; 32];
+        for lane in 0..32 {
+            let offset = part.addresses[lane].wrapping_sub(start);
+            outside[lane] = offset | last.wrapping_sub(offset);
+        }
+        if any_bit(outside) >> 63 == 0 && any_bit(*part.addresses) & (width - 1) == 0 {
+            return part.mask;
+        }
+        let mut bad = 0;
+        for (lane, &address) in part.addresses.iter().enumerate() {
+            bad |= u32::from(address.wrapping_sub(start) > last || address & (width - 1) != 0) << lane;
         }
         bad &= part.mask;
+        if bad == 0 { part.mask } else { self.refuse(at, touch, part, width, bad) }
+    }
+
+    /// Tells of the lanes in `bad` whose access cannot be carried out, and returns the others.
+    #[cold]
+    fn refuse(&mut self, at: Site, touch: Touch, part: &Part<'_>, width: u64, mut bad: u32) -> u32 {
         for lane in crate::pattern::lanes(bad) {
             let address = part.addresses[lane as usize];
-            let misaligned = length as u64 >= width && address <= length as u64 - width;
+            let aligned = address & (width - 1) == 0;
+            let inside = match part.space {
+                // Lanes may be in different buffers.
+                Space::Global => self.view.locate(address, width).is_some(),
+                _ => !aligned,
+            };
+            if part.space == Space::Global && inside && aligned {
+                bad &= !(1 << lane);
+                continue;
+            }
             let bytes = width as u32;
+            let misaligned = inside && !aligned;
             self.observer
                 .bad_access(at, &BadAccess { touch, space: part.space, bytes, lane, address, misaligned });
         }
         part.mask & !bad
     }
 
-    fn admit_global(&mut self, at: Site, touch: Touch, part: &Part, width: u64) -> u32 {
-        let first = part.addresses[part.mask.trailing_zeros() as usize % 32];
-        let (start, last) = self.view.bounds(first, width);
-        let mut bad = 0;
-        for (lane, &address) in part.addresses.iter().enumerate() {
-            bad |= u32::from(address.wrapping_sub(start) > last || address & (width - 1) != 0) << lane;
-        }
-        bad &= part.mask;
-        // Perhaps they are in another buffer.
-        for lane in crate::pattern::lanes(bad) {
-            let address = part.addresses[lane as usize];
-            let inside = self.view.locate(address, width).is_some();
-            let misaligned = address & (width - 1) != 0;
-            if inside && !misaligned {
-                bad &= !(1 << lane);
-            } else {
-                let bad = BadAccess {
-                    touch,
-                    space: Space::Global,
-                    bytes: width as u32,
-                    lane,
-                    address,
-                    misaligned: inside,
-                };
-                self.observer.bad_access(at, &bad);
-            }
-        }
-        part.mask & !bad
-    }
-
     /// Tells the observer of an access.
+    #[inline(always)]
     pub(super) fn observe(
         &mut self,
         at: Site,
@@ -328,7 +400,7 @@ impl<O: Observer> Machine<'_, '_, O> {
             return;
         }
         let bytes = memory.width();
-        let pattern = self.patterns.get(at.pc, bytes, mask, &part.addresses);
+        let pattern = self.patterns.get(at.pc, bytes, mask, part.addresses);
         self.observer.access(
             at,
             &Access {
@@ -336,7 +408,7 @@ impl<O: Observer> Machine<'_, '_, O> {
                 space: part.space,
                 bytes,
                 mask,
-                addresses: &part.addresses,
+                addresses: part.addresses,
                 pattern,
                 order: memory.order,
                 scope: memory.scope,
@@ -465,52 +537,41 @@ struct Memories<'s, 'v> {
 }
 
 impl<'s> Memories<'s, '_> {
-    /// Where the bytes of a load are on the host; scattered ones are collected in `buffer` first.
-    fn source(self, part: &Part, mask: u32, width: usize, scratch: &'s mut Scratch) -> Option<Source<'s>> {
-        if mask == 0 {
-            return None;
-        }
-        let plain = |data: &'s [u8], valid: Option<&'s [u8]>| {
-            let at =
-                std::array::from_fn(
-                    |lane| if mask >> lane & 1 != 0 { part.addresses[lane] as usize } else { 0 },
-                );
-            Some(Source { data, valid, at })
-        };
-        match part.space {
-            Space::Shared => plain(&self.shared.data, Some(&self.shared.valid)),
-            Space::Constant => plain(&self.context.program.constant, None),
-            Space::Param => plain(&self.context.params, None),
+    /// Where the bytes of a load are on the host, for the lanes that were admitted; scattered ones are collected in
+    /// `scratch` first.
+    #[inline(always)]
+    fn source(self, part: &Part<'s>, mask: u32, width: usize, scratch: &'s mut Scratch) -> Source<'s> {
+        let (data, valid, addresses) = match part.space {
+            Space::Shared => (&self.shared.data, Some(self.shared.valid.as_slice()), part.addresses),
+            Space::Constant => (&self.context.program.constant, None, part.addresses),
+            Space::Param => (&self.context.params, None, part.addresses),
             Space::Local => {
-                let stride = self.local.stride as usize;
-                let at = std::array::from_fn(|lane| {
-                    lane * stride + if mask >> lane & 1 != 0 { part.addresses[lane] as usize } else { 0 }
-                });
-                Some(Source { data: &self.local.data, valid: Some(&self.local.valid), at })
+                scratch.places = self.local.places(part.addresses);
+                (&self.local.data, Some(self.local.valid.as_slice()), &scratch.places)
             }
-            Space::Global => Some(self.source_global(part, mask, width, scratch)),
-        }
+            Space::Global => return self.source_global(part, mask, width, scratch),
+        };
+        // SAFETY: `admit` let these lanes pass, because their access is inside the memory.
+        unsafe { Source::new(data, valid, addresses, 0, width) }
     }
 
-    fn source_global(self, part: &Part, mask: u32, width: usize, scratch: &'s mut Scratch) -> Source<'s> {
+    #[inline(always)]
+    fn source_global(self, part: &Part<'s>, mask: u32, width: usize, scratch: &'s mut Scratch) -> Source<'s> {
         let first = part.addresses[mask.trailing_zeros() as usize];
         let (mut low, mut high) = (first, first);
-        for (lane, &address) in part.addresses.iter().enumerate() {
-            let address = if mask >> lane & 1 != 0 { address } else { first };
+        for &address in part.addresses {
             low = low.min(address);
             high = high.max(address);
         }
         let span = (high - low) as usize + width;
-        if span <= 1 << 20
-            && let Some((index, offset)) = self.view.locate(low, span as u64)
+        let together = if span <= 1 << 20 { self.view.locate(low, span as u64) } else { None };
+        if let Some((index, offset)) =
+            together.filter(|&(index, offset)| self.view.has_slice(index, offset, span))
         {
             mark_reads(self.view, part, mask, (index, offset), low, span, width);
-            if self.view.has_slice(index, offset, span) {
-                let at = part.addresses.map(|a| a.wrapping_sub(low) as usize);
-                let at = std::array::from_fn(|lane| if mask >> lane & 1 != 0 { at[lane] } else { 0 });
-                let (data, valid) = self.view.slice(index, offset, span).expect("just asked");
-                return Source { data, valid, at };
-            }
+            let (data, valid) = self.view.slice(index, offset, span).unwrap_or_default();
+            // SAFETY: the slice goes from the lowest address of these lanes to the end of the highest access.
+            return unsafe { Source::new(data, valid, part.addresses, low, width) };
         }
         for lane in crate::pattern::lanes(mask).map(|l| l as usize) {
             if let Some((index, offset)) = self.view.locate(part.addresses[lane], width as u64) {
@@ -519,18 +580,16 @@ impl<'s> Memories<'s, '_> {
                 self.view.read(index, offset, &mut scratch.data[range.clone()], &mut scratch.valid[range]);
             }
         }
-        Source {
-            data: &scratch.data,
-            valid: Some(&scratch.valid),
-            at: std::array::from_fn(|lane| lane * width),
-        }
+        scratch.places = std::array::from_fn(|lane| (lane * width) as u64);
+        // SAFETY: the scratch has room for 32 bytes a lane, the most an access has.
+        unsafe { Source::new(&scratch.data, Some(&scratch.valid), &scratch.places, 0, width) }
     }
 }
 
 /// Remembers what a load read.
 fn mark_reads(
     view: &mut View<'_>,
-    part: &Part,
+    part: &Part<'_>,
     mask: u32,
     (buffer, offset): (usize, usize),
     low: u64,
@@ -555,49 +614,59 @@ fn value_register(lists: &[Reg], memory: &Memory, single: u16, list: u32, index:
 pub(super) struct Scratch {
     data: [u8; 1024],
     valid: [u8; 1024],
+    places: Lanes<u64>,
 }
 
 impl Default for Scratch {
     fn default() -> Scratch {
-        Scratch { data: [0; 1024], valid: [0; 1024] }
+        Scratch { data: [0; 1024], valid: [0; 1024], places: [0; 32] }
     }
 }
 
+/// All bits that some lane has: halves on halves, which vectorises.
+#[inline(always)]
+fn any_bit(mut lanes: Lanes<u64>) -> u64 {
+    for half in [16, 8, 4] {
+        for lane in 0..half {
+            lanes[lane] |= lanes[lane + half];
+        }
+    }
+    lanes[0] | lanes[1] | lanes[2] | lanes[3]
+}
+
 /// Bytes that hold a poisoned value count as never written.
-fn invalidate(valid: &mut [u8], places: &[usize; 32], mask: u32, poisoned: &[u32], bytes: u8) {
+fn invalidate(valid: &mut [u8], places: &Lanes<u64>, mask: u32, poisoned: &[u32], bytes: u8) {
     for (index, &lanes) in poisoned.iter().enumerate() {
         for lane in crate::pattern::lanes(lanes & mask) {
-            let from = places[lane as usize] + index * usize::from(bytes);
+            let from = places[lane as usize] as usize + index * usize::from(bytes);
             valid[from..from + usize::from(bytes)].fill(0);
         }
     }
 }
 
-/// The lanes of an access by the space they go to: one part, but for generic addresses of several kinds.
-pub(super) fn parts(
-    memory: &Memory,
-    addresses: Lanes<u64>,
-    active: u32,
-) -> impl Iterator<Item = Part> + use<> {
-    let whole = memory.space;
-    let mut left = active;
-    std::iter::from_fn(move || {
-        if left == 0 {
-            return None;
-        }
-        if let Some(space) = whole {
-            left = 0;
-            return Some(Part { space, mask: active, addresses });
-        }
-        let (space, start) = window::generic(addresses[left.trailing_zeros() as usize]);
-        let base = addresses[left.trailing_zeros() as usize].wrapping_sub(start);
-        let mut mask = 0;
-        for lane in crate::pattern::lanes(left) {
-            if window::generic(addresses[lane as usize]).0 == space {
-                mask |= 1 << lane;
-            }
-        }
-        left &= !mask;
-        Some(Part { space, mask, addresses: addresses.map(|a| a.wrapping_sub(base)) })
-    })
+/// Of the lanes left of a generic access, those that go to the same space as the first one, with their addresses
+/// in that space.
+pub(super) fn next_space(addresses: &Lanes<u64>, left: &mut u32) -> Option<(Space, u32, Lanes<u64>)> {
+    if *left == 0 {
+        return None;
+    }
+    let first = addresses[left.trailing_zeros() as usize];
+    let (space, inside) = window::generic(first);
+    let mask = crate::pattern::lanes(*left)
+        .filter(|&lane| window::generic(addresses[lane as usize]).0 == space)
+        .fold(0, |mask, lane| mask | 1 << lane);
+    *left &= !mask;
+    let base = first.wrapping_sub(inside);
+    Some((space, mask, addresses.map(|a| a.wrapping_sub(base))))
+}
+
+/// The same, where the space may be known.
+pub(super) fn next_space_of(
+    space: Option<Space>,
+    addresses: &Lanes<u64>,
+    left: &mut u32,
+) -> Option<(Space, u32, Lanes<u64>)> {
+    let Some(space) = space else { return next_space(addresses, left) };
+    let mask = std::mem::take(left);
+    (mask != 0).then_some((space, mask, *addresses))
 }

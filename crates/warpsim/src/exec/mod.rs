@@ -102,6 +102,8 @@ pub(crate) struct Machine<'c, 'v, O> {
     executed: u64,
     fuel: u64,
     printed: Vec<u8>,
+    #[cfg(target_arch = "x86_64")]
+    has_avx2: bool,
     /// Kept between accesses, so that it need not be cleared each time.
     scratch: Option<Box<memory::Scratch>>,
 }
@@ -133,6 +135,8 @@ impl<'c, 'v, O: Observer> Machine<'c, 'v, O> {
             fuel,
             printed: Vec::new(),
             scratch: None,
+            #[cfg(target_arch = "x86_64")]
+            has_avx2: crate::alu::has_avx2(),
         }
     }
 

@@ -3,72 +3,124 @@
 use crate::pattern::lanes;
 use crate::registers::Lanes;
 
-/// Bytes on the host, and where each lane's begin. Lanes that take no part point anywhere inside.
+/// Bytes on the host, and where each lane's begin.
 pub(super) struct Source<'s> {
-    pub(super) data: &'s [u8],
+    data: &'s [u8],
     /// For each byte 0xFF if it was written; `None`: all were.
-    pub(super) valid: Option<&'s [u8]>,
-    pub(super) at: [usize; 32],
+    valid: Option<&'s [u8]>,
+    /// For each lane an address; less `start`, they are offsets into `data` from which the lane's whole access is
+    /// inside.
+    at: &'s Lanes<u64>,
+    start: u64,
 }
 
-impl Source<'_> {
-    /// The lanes' values of up to 4 bytes, `offset` bytes behind where each begins.
+impl<'s> Source<'s> {
+    /// All lanes read `width` bytes at their address less `start`.
+    ///
+    /// # Safety
+    /// For each lane those bytes are inside `data` and, if there is one, inside `valid`.
+    #[inline(always)]
+    pub(super) unsafe fn new(
+        data: &'s [u8],
+        valid: Option<&'s [u8]>,
+        at: &'s Lanes<u64>,
+        start: u64,
+        width: usize,
+    ) -> Source<'s> {
+        debug_assert!(at.iter().all(|a| a.wrapping_sub(start) as usize + width <= data.len()));
+        debug_assert!(valid.is_none_or(|v| v.len() == data.len()));
+        Source { data, valid, at, start }
+    }
+
+    #[inline(always)]
+    fn place(&self, lane: usize) -> u64 {
+        self.at[lane].wrapping_sub(self.start)
+    }
+
+    /// The lanes' values of up to 4 bytes, `offset` bytes behind where each begins (within its access).
     #[inline(always)]
     pub(super) fn gather_words(&self, offset: usize, bytes: u8) -> Lanes<u32> {
-        words(self.data, &self.at, offset, bytes)
+        let mut out = [0; 32];
+        macro_rules! each {
+            ($ty:ty) => {
+                for lane in 0..32 {
+                    // SAFETY: every lane's access is inside `data`.
+                    out[lane] =
+                        u32::from(<$ty>::from_le(unsafe { read(self.data, self.place(lane), offset) }));
+                }
+            };
+        }
+        match bytes {
+            1 => each!(u8),
+            2 => each!(u16),
+            _ => each!(u32),
+        }
+        out
     }
 
     /// The same for up to 8 bytes.
+    #[inline(always)]
     pub(super) fn gather(&self, offset: usize, bytes: u8) -> Lanes<u64> {
+        let mut out = [0; 32];
         if bytes < 8 {
-            return self.gather_words(offset, bytes).map(u64::from);
+            let narrow = self.gather_words(offset, bytes);
+            for lane in 0..32 {
+                out[lane] = u64::from(narrow[lane]);
+            }
+            return out;
         }
-        std::array::from_fn(|lane| {
-            let from = self.at[lane] + offset;
-            self.data.get(from..from + 8).map_or(0, |b| u64::from_le_bytes(b.try_into().expect("8 bytes")))
-        })
+        for lane in 0..32 {
+            // SAFETY: every lane's access is inside `data`.
+            out[lane] = u64::from_le(unsafe { read(self.data, self.place(lane), offset) });
+        }
+        out
     }
 
     /// Lanes with a byte that nothing wrote.
     #[inline(always)]
     pub(super) fn invalid(&self, offset: usize, bytes: u8) -> u32 {
         let Some(valid) = self.valid else { return 0 };
-        if bytes == 8 {
-            return words_invalid(&words(valid, &self.at, offset, 4), u32::MAX)
-                | words_invalid(&words(valid, &self.at, offset + 4, 4), u32::MAX);
-        }
-        words_invalid(&words(valid, &self.at, offset, bytes), u32::MAX >> (32 - 8 * u32::from(bytes)))
-    }
-}
-
-#[inline(always)]
-fn words_invalid(valid: &Lanes<u32>, full: u32) -> u32 {
-    if valid.iter().fold(u32::MAX, |all, v| all & v) & full == full {
-        return 0;
-    }
-    valid.iter().enumerate().fold(0, |bits, (lane, &v)| bits | u32::from(v != full) << lane)
-}
-
-#[inline(always)]
-fn words(data: &[u8], at: &[usize; 32], offset: usize, bytes: u8) -> Lanes<u32> {
-    let mut out = [0; 32];
-    // A lane that takes no part may point too close to the end.
-    macro_rules! each {
-        ($n:literal, $ty:ty) => {
-            for lane in 0..32 {
-                let from = at[lane] + offset;
-                if let Some(b) = data.get(from..from + $n) {
-                    out[lane] = u32::from(<$ty>::from_le_bytes(b.try_into().expect("as many bytes")));
+        let mut all = u64::MAX;
+        macro_rules! each {
+            ($ty:ty) => {
+                for lane in 0..32 {
+                    // SAFETY: every lane's access is inside `valid`, which is as long as `data`.
+                    all &= u64::from(unsafe { read::<$ty>(valid, self.place(lane), offset) });
                 }
-            }
+            };
+        }
+        match bytes {
+            1 => each!(u8),
+            2 => each!(u16),
+            4 => each!(u32),
+            _ => each!(u64),
+        }
+        if all == u64::MAX >> (64 - 8 * u32::from(bytes)) {
+            return 0;
+        }
+        let is_invalid = |lane: usize| {
+            let from = self.place(lane) as usize + offset;
+            valid[from..from + usize::from(bytes)].iter().any(|&v| v != 0xff)
         };
+        (0..32).fold(0, |bits, lane| bits | u32::from(is_invalid(lane)) << lane)
     }
-    match bytes {
-        1 => each!(1, u8),
-        2 => each!(2, u16),
-        _ => each!(4, u32),
-    }
-    out
+}
+
+/// The addresses of the lanes in `mask` (not 0); the others read what the first of them does, so that all can be
+/// treated alike.
+pub(super) fn like_first(addresses: &Lanes<u64>, mask: u32) -> Lanes<u64> {
+    let first = addresses[mask.trailing_zeros() as usize % 32];
+    std::array::from_fn(|lane| if mask >> lane & 1 != 0 { addresses[lane] } else { first })
+}
+
+/// A number at a place that need not be aligned.
+///
+/// # Safety
+/// `at + offset` and the bytes of a `T` behind it are inside `data`.
+#[inline(always)]
+unsafe fn read<T: Copy>(data: &[u8], at: u64, offset: usize) -> T {
+    // SAFETY: as the caller promises.
+    unsafe { data.as_ptr().add(at as usize + offset).cast::<T>().read_unaligned() }
 }
 
 /// Puts each lane's value at `offset` in the lane's `width` bytes of `data`.
@@ -107,21 +159,21 @@ pub(super) fn lay_out_wide(
 pub(super) fn scatter(
     to: &mut [u8],
     valid: &mut [u8],
-    at: &[usize; 32],
+    at: &Lanes<u64>,
     mask: u32,
     data: &[u8; 1024],
     width: usize,
 ) {
     if width == 4 {
         for lane in lanes(mask).map(|l| l as usize) {
-            let range = at[lane]..at[lane] + 4;
+            let range = at[lane] as usize..at[lane] as usize + 4;
             to[range.clone()].copy_from_slice(&data[lane * 4..lane * 4 + 4]);
             valid[range].copy_from_slice(&[0xff; 4]);
         }
         return;
     }
     for lane in lanes(mask).map(|l| l as usize) {
-        let range = at[lane]..at[lane] + width;
+        let range = at[lane] as usize..at[lane] as usize + width;
         to[range.clone()].copy_from_slice(&data[lane * width..(lane + 1) * width]);
         valid[range].fill(0xff);
     }

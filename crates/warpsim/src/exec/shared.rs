@@ -1,5 +1,7 @@
 //! Memory on the chip: a block's shared memory, and the threads' local memory.
 
+use crate::registers::Lanes;
+
 /// Data, and for each byte 0xFF once it is written.
 #[derive(Debug)]
 pub(super) struct SharedMemory {
@@ -39,6 +41,11 @@ impl LocalMemory {
             *memory = grown;
         }
         self.stride = stride;
+    }
+
+    /// Where addresses of each lane's memory are in `data`.
+    pub(super) fn places(&self, addresses: &Lanes<u64>) -> Lanes<u64> {
+        std::array::from_fn(|lane| addresses[lane].wrapping_add(lane as u64 * u64::from(self.stride)))
     }
 
     /// Marks bytes of some lanes as never written.

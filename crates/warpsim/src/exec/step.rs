@@ -10,6 +10,23 @@ use crate::registers::{Class, Operands};
 impl<O: Observer> Machine<'_, '_, O> {
     /// Executes up to `budget` instructions of a fragment. Returns whether it could go on.
     pub(super) fn step(&mut self, warp: &mut Warp, fragment: usize, budget: u64) -> Result<bool, Stop> {
+        #[cfg(target_arch = "x86_64")]
+        if self.has_avx2 {
+            // SAFETY: the CPU has what the function is built for.
+            return unsafe { self.step_avx2(warp, fragment, budget) };
+        }
+        self.interpret(warp, fragment, budget)
+    }
+
+    /// [`Self::interpret`], built for CPUs with AVX2, so that what it does with all lanes vectorises.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+    fn step_avx2(&mut self, warp: &mut Warp, fragment: usize, budget: u64) -> Result<bool, Stop> {
+        self.interpret(warp, fragment, budget)
+    }
+
+    #[inline(always)]
+    fn interpret(&mut self, warp: &mut Warp, fragment: usize, budget: u64) -> Result<bool, Stop> {
         let code = self.context.program.code.as_slice();
         let mut left = budget;
         // What the loop needs of the fragment; written back when the loop ends.
@@ -79,15 +96,15 @@ impl<O: Observer> Machine<'_, '_, O> {
                         self.flow(warp, pc, &inst.ops, active);
                     }
                 }
-                Step::Load(memory) => self.load(warp, fragment, at, memory, &inst.ops, active),
-                Step::Store(memory) => self.store(warp, fragment, at, memory, &inst.ops, active),
-                Step::Atomic(memory, function) => {
+                Step::Load(ref memory) => self.load(warp, fragment, at, memory, &inst.ops, active),
+                Step::Store(ref memory) => self.store(warp, fragment, at, memory, &inst.ops, active),
+                Step::Atomic(ref memory, function) => {
                     self.atomic(warp, fragment, at, memory, function, &inst.ops, active);
                 }
-                Step::AsyncCopy(copy) => self.async_copy(warp, fragment, at, copy, &inst.ops, active),
+                Step::AsyncCopy(ref copy) => self.async_copy(warp, fragment, at, copy, &inst.ops, active),
                 Step::AsyncCommit => warp.copies.commit(active),
                 Step::AsyncWait(pending) => self.async_wait(warp, pending, active),
-                Step::LoadMatrix { memory, transposed } => {
+                Step::LoadMatrix { ref memory, transposed } => {
                     self.load_matrix(warp, fragment, at, memory, transposed, &inst.ops, active);
                 }
                 Step::Matrix(number) => self.matrix(warp, pc, number, active),

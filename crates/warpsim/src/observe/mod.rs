@@ -139,6 +139,14 @@ impl Monitors {
         }
     }
 
+    /// Frees what only further blocks would need: call it after the last block of a range, for the shadow of memory
+    /// may be large.
+    pub fn seal(&mut self) {
+        if let Some(racecheck) = &mut self.racecheck {
+            racecheck.forget();
+        }
+    }
+
     /// Appends what was observed of later blocks of the same launch.
     ///
     /// Each range of blocks must have been independent of the others: a race between blocks is only found by

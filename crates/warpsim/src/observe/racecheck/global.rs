@@ -149,10 +149,7 @@ impl Page {
             Some(index) => {
                 let table = &mut self.tables[index];
                 table.reserve(cells);
-                let accesses = groups
-                    .iter()
-                    .flat_map(|&(offset, lanes)| cells_of(offset).map(move |cell| (cell, lanes)));
-                table.mark(current, accesses);
+                table.mark(current, groups, cells_of);
             }
             None => {
                 self.writes.resize(cells, Written::default());

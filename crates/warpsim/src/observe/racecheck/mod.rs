@@ -70,6 +70,12 @@ impl Racecheck {
         }
     }
 
+    /// Frees the shadow of memory.
+    pub(super) fn forget(&mut self) {
+        self.shared = SharedShadow::new(0);
+        self.global = GlobalShadow::default();
+    }
+
     pub(super) fn block_start(&mut self, block: u64) {
         self.order.block_start(block);
     }

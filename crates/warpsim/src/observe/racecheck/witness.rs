@@ -1,5 +1,7 @@
 //! Which threads are remembered to have touched a cell of global memory, for one class of accesses.
 
+use std::ops::Range;
+
 use super::super::finding::FindingSet;
 use super::conflict::{Class, Code, Current, Earlier};
 use super::order::Stamp;
@@ -70,9 +72,14 @@ impl Table {
         split(&mut self.elsewhere, parts);
     }
 
-    /// Remembers accesses: (cell, lanes).
+    /// Remembers accesses by each of `groups` (offset, lanes) to the cells that `cells_of` says are at the offset.
     #[inline]
-    pub(super) fn mark(&mut self, current: &Current<'_>, accesses: impl Iterator<Item = (usize, u32)>) {
+    pub(super) fn mark(
+        &mut self,
+        current: &Current<'_>,
+        groups: &[(u64, u32)],
+        cells_of: impl Fn(u64) -> Range<usize>,
+    ) {
         let order = current.order;
         let block_phase = order.block_phase();
         let now = Touched {
@@ -82,25 +89,25 @@ impl Table {
             code: current.code,
             ..Touched::default()
         };
-        accesses.for_each(|(cell, lanes)| {
-            let touched = &mut self.touched[cell];
-            let now = Touched { lanes, has_elsewhere: touched.has_elsewhere, ..now };
-            if touched.phase == now.phase {
-                if touched.warp == now.warp
-                    && touched.clock == now.clock
-                    && touched.code == now.code
-                    && !touched.has_more
-                {
-                    touched.lanes |= lanes;
+        for &(offset, lanes) in groups {
+            for cell in cells_of(offset) {
+                let touched = &mut self.touched[cell];
+                let now = Touched { lanes, has_elsewhere: touched.has_elsewhere, ..now };
+                if touched.phase == now.phase {
+                    let again =
+                        touched.warp == now.warp && touched.clock == now.clock && touched.code == now.code;
+                    if again && !touched.has_more {
+                        touched.lanes |= lanes;
+                    } else {
+                        self.mark_again(cell, now);
+                    }
+                } else if touched.phase != 0 && touched.phase < block_phase && !touched.has_elsewhere {
+                    self.mark_in_block(cell, now);
                 } else {
-                    self.mark_again(cell, now);
+                    *touched = now;
                 }
-            } else if touched.phase != 0 && touched.phase < block_phase && !touched.has_elsewhere {
-                self.mark_in_block(cell, now);
-            } else {
-                *touched = now;
             }
-        });
+        }
     }
 
     /// The cell was touched in this phase before.
