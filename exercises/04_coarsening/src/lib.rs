@@ -14,7 +14,8 @@ exercise::exercise! {
     /// and one on B: 32 operations per wavefront. Loading four k of A at once, as the assembler does where it can, makes that
     /// two wavefronts instead of four: 64 / 1.5 = 42.7, and B cannot do better than one wavefront for 32 different words.
     /// With r x c elements per thread it is 64 r c / (r + c): 51 for 1 x 4, 64 for 2 x 2, 128 for 4 x 4, and 64 still for
-    /// 4 x 4 side by side, which has two-way bank conflicts on both. The bound of 44 lies above all of the former.
+    /// 4 x 4 side by side, which has two-way bank conflicts on both. The bound of 44 lies above all of the former; of the
+    /// latter, it turns away 1 x 2, and 2 x 2 side by side, whose bank conflicts eat the gain (both 42.7).
     ///
     /// `reuse` keeps the tiles: 4 x 4 per thread without shared memory is at 1 operation per byte of global memory, 8 x 8
     /// at 2; with tiles it is half the block's side over 2, at least 4 for 16 x 16.

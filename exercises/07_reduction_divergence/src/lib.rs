@@ -10,9 +10,10 @@ pub const STUB: &str = include_str!("../stub.cu");
 exercise::exercise! {
     /// Row sums.
     ///
-    /// Not the number of divergent branches is bounded, which depends on the block's size (a tree in a block of one warp
-    /// diverges in its last five steps whatever it does), but what they cost: how many of 32 lanes are active on average.
-    /// Counted with 256 columns, so that the tree is most of the work.
+    /// Not the number of divergent branches is bounded, which depends on the block's size, but what they cost: how many of 32
+    /// lanes are active on average. Counted with 256 columns, so that the tree is most of the work, interleaved trees are
+    /// between 24.6 and 25.4 for blocks of 32 to 1,024 threads. Sequential ones are at 27.4 for 64 threads and above for more
+    /// (in a block of one warp they diverge as much as the others), shuffles between 27.8 and 30.6. 26.5 is in the middle.
     pub const EXERCISE: Exercise = Exercise {
         number: 7,
         slug: "reduction_divergence",
@@ -39,7 +40,7 @@ exercise::exercise! {
             Requirement {
                 key: "active_lanes",
                 metric: Metric::ActiveLanes,
-                bound: Bound::AtLeast(28.0),
+                bound: Bound::AtLeast(26.5),
                 advice: "Your warps spend much of their time with most lanes switched off: neighbouring threads take different \
                     sides of a branch. Let the first threads of the block do a step's additions, or use shuffles.",
             },

@@ -1,5 +1,5 @@
-// Stores the groups of four rows side by side instead of LANES_M * 4 apart.
-// expect: wrong_values
+// Stores the groups of four rows side by side instead of LANES_M * 4 apart: neighbouring lanes store over each other.
+// expect: race
 #include "warplings.cuh"
 
 #define BLOCK_M 256
