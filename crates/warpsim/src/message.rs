@@ -95,7 +95,7 @@ fn out_of_bounds(f: &mut Formatter<'_>, fault: &Fault, touch: Touch, place: &Pla
     let start = (*buffer_bytes as i64 + outside - i64::from(*bytes)).max(0) as u64;
     write!(f, " at byte {start} of `{name}`, which has {buffer_bytes}")?;
     let size = u64::from(*bytes).max(1);
-    if start % size == 0 && buffer_bytes % size == 0 && *buffer_bytes > 0 {
+    if start.is_multiple_of(size) && buffer_bytes.is_multiple_of(size) && *buffer_bytes > 0 {
         write!(f, " (index {} where {} is the last)", start / size, buffer_bytes / size - 1)?;
     }
     write!(f, "{}. Guard the access so that only indices inside `{name}` get there.", On(&fault.party))

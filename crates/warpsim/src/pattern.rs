@@ -217,16 +217,13 @@ impl Entry {
             return false;
         }
         // No early exit, so that this becomes a handful of vector instructions.
-        let mut difference = 0;
-        if mask == u32::MAX {
-            for lane in 0..32 {
-                difference |= addresses[lane].wrapping_sub(first) ^ self.relative[lane];
-            }
+        let differences =
+            addresses.iter().zip(&self.relative).map(|(a, relative)| a.wrapping_sub(first) ^ relative);
+        let difference = if mask == u32::MAX {
+            differences.fold(0, |all, one| all | one)
         } else {
-            for lane in 0..32 {
-                difference |= (addresses[lane].wrapping_sub(first) ^ self.relative[lane]) & self.select[lane];
-            }
-        }
+            differences.zip(&self.select).fold(0, |all, (one, select)| all | one & select)
+        };
         difference == 0
     }
 

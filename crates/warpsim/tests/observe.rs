@@ -20,9 +20,7 @@ fn kinds(findings: &warpsim::observe::Findings) -> Vec<FaultKind> {
 #[test]
 fn traffic_is_counted_by_kind() {
     let mut trace = Trace::new(64);
-    trace
-        .read(Global, (0, WARP), 10, |lane| u64::from(lane))
-        .read(Global, (0, 0xff), 11, |lane| 32 * u64::from(lane));
+    trace.read(Global, (0, WARP), 10, u64::from).read(Global, (0, 0xff), 11, |lane| 32 * u64::from(lane));
     trace.write_own(Global, (1, WARP), 12, |lane| 1000 + 2 * u64::from(lane));
     trace.access(Touch::Read, Shared, 16, (0, WARP), 13, |lane| u64::from(16 * lane), None).barrier(14);
     trace.read(Shared, (0, WARP), 15, |lane| u64::from(lane * 4)).barrier(14);

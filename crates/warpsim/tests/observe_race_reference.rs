@@ -44,6 +44,8 @@ enum Step {
 }
 
 type Clock = Vec<u32>;
+/// Where an instruction went: (thread, address) of each, and bytes.
+type Place = (Space, Vec<(u32, u64)>, u32);
 
 /// Happens-before by the book. A thread of a block is one of `THREADS`, and gets new entries in each block.
 #[derive(Default)]
@@ -239,7 +241,7 @@ impl Reference {
 fn detected(steps: &[Step]) -> BTreeSet<(Space, u64)> {
     let mut trace = Trace::new(THREADS as u32);
     let mut pc = 0;
-    let mut places: Vec<(Space, Vec<(u32, u64)>, u32)> = vec![];
+    let mut places: Vec<Place> = vec![];
     for step in steps {
         match step {
             Step::Access { touch, space, bytes, actors, order, scope } => {
@@ -283,7 +285,7 @@ fn detected(steps: &[Step]) -> BTreeSet<(Space, u64)> {
         // Both sides did access the place, and were not one thread.
         let other = fault.other.as_ref().unwrap();
         for party in [&fault.party, other] {
-            let was_there = |(of_space, actors, bytes): &(Space, Vec<(u32, u64)>, u32)| {
+            let was_there = |(of_space, actors, bytes): &Place| {
                 let touched = |at: u64| at <= offset && offset < at + u64::from(*bytes);
                 *of_space == space
                     && actors.iter().any(|actor| actor.0 == party.thread[0] && touched(actor.1))

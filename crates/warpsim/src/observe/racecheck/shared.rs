@@ -86,9 +86,15 @@ pub(super) struct SharedShadow {
     writes: Vec<Written>,
     /// In the order of [`SHARED_CLASSES`].
     tables: [Table; 3],
-    /// (class, warp, cell): accesses at older clocks that are not ordered before those in the row.
-    spilled: HashMap<(usize, u32, usize), Vec<Touched>>,
-    spilled_phase: u32,
+    spilled: Spilled,
+}
+
+/// Accesses at older clocks that are not ordered before those in their row.
+#[derive(Clone, Debug, Default)]
+struct Spilled {
+    phase: u32,
+    /// By class, warp and cell.
+    lists: HashMap<(usize, u32, usize), Vec<Touched>>,
 }
 
 /// A warp's access, in cells.
@@ -111,8 +117,7 @@ impl SharedShadow {
             written: Range::default(),
             writes: Vec::new(),
             tables: [table.clone(), table.clone(), table],
-            spilled: HashMap::new(),
-            spilled_phase: 0,
+            spilled: Spilled::default(),
         }
     }
 
@@ -191,13 +196,7 @@ impl SharedShadow {
                     now.follow(touched);
                 } else {
                     let at = (index, current.at.warp, cell);
-                    spill(
-                        (&mut self.spilled, &mut self.spilled_phase),
-                        cells.range.phase,
-                        at,
-                        *touched,
-                        lanes,
-                    );
+                    self.spilled.add(cells.range.phase, at, *touched, lanes);
                 }
             }
             *touched = now;
@@ -304,12 +303,7 @@ impl SharedShadow {
                 if row.clock < current.order.warp(warp).phase_clock {
                     return None;
                 }
-                let spilled = match self.spilled.is_empty() {
-                    true => None,
-                    false => self.spilled.get(&(index, warp, cell)),
-                };
-                let older =
-                    spilled.into_iter().flatten().filter(|_| self.spilled_phase == current.order.phase());
+                let older = self.spilled.list(current.order.phase(), (index, warp, cell));
                 std::iter::once(row).chain(older).find_map(|touched| {
                     let is_volatile_pair =
                         warp == own && current.code.is_volatile() && touched.code.is_volatile();
@@ -353,12 +347,7 @@ impl SharedShadow {
                 split(&mut row.cells, parts);
             }
         }
-        self.spilled = std::mem::take(&mut self.spilled)
-            .into_iter()
-            .flat_map(|((class, warp, cell), touched)| {
-                (0..parts).map(move |part| ((class, warp, cell * parts + part), touched.clone()))
-            })
-            .collect();
+        self.spilled.split(parts);
         self.shift = shift;
     }
 }
@@ -402,28 +391,43 @@ impl Touched {
     }
 }
 
-/// Keeps an access that its row has no room for; those of `superseded` lanes are known by their newer ones.
-#[cold]
-fn spill(
-    (spilled, spilled_phase): (&mut HashMap<(usize, u32, usize), Vec<Touched>>, &mut u32),
-    phase: u32,
-    at: (usize, u32, usize),
-    old: Touched,
-    superseded: u32,
-) {
-    if *spilled_phase != phase {
-        spilled.clear();
-        *spilled_phase = phase;
+impl Spilled {
+    /// Those of this phase.
+    #[inline]
+    fn list(&self, phase: u32, at: (usize, u32, usize)) -> &[Touched] {
+        if self.phase != phase || self.lists.is_empty() {
+            return &[];
+        }
+        self.lists.get(&at).map_or(&[], Vec::as_slice)
     }
-    if spilled.len() >= MOST_SPILLED {
-        return;
+
+    /// Keeps an access that its row has no room for; those of `superseded` lanes are known by their newer ones.
+    #[cold]
+    fn add(&mut self, phase: u32, at: (usize, u32, usize), old: Touched, superseded: u32) {
+        if self.phase != phase {
+            self.lists.clear();
+            self.phase = phase;
+        }
+        if self.lists.len() >= MOST_SPILLED {
+            return;
+        }
+        let list = self.lists.entry(at).or_default();
+        list.push(old);
+        for (index, touched) in list.iter_mut().rev().enumerate() {
+            touched.lanes &= !(superseded | if index > 0 { old.lanes } else { 0 });
+            touched.latest &= touched.lanes;
+            touched.before &= touched.lanes;
+        }
+        list.retain(|touched| touched.lanes != 0);
     }
-    let list = spilled.entry(at).or_default();
-    list.push(old);
-    for (index, touched) in list.iter_mut().rev().enumerate() {
-        touched.lanes &= !(superseded | if index > 0 { old.lanes } else { 0 });
-        touched.latest &= touched.lanes;
-        touched.before &= touched.lanes;
+
+    /// Splits each cell.
+    fn split(&mut self, parts: usize) {
+        self.lists = std::mem::take(&mut self.lists)
+            .into_iter()
+            .flat_map(|((class, warp, cell), list)| {
+                (0..parts).map(move |part| ((class, warp, cell * parts + part), list.clone()))
+            })
+            .collect();
     }
-    list.retain(|touched| touched.lanes != 0);
 }
