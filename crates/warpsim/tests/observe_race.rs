@@ -125,6 +125,20 @@ fn warp_synchronous_reduction_races_also_if_volatile() {
     }
 }
 
+/// `if (match) found = 1; ... if (found) break;` with a volatile flag.
+#[test]
+fn a_volatile_flag_may_be_read_while_it_is_written() {
+    for space in [Shared, Global] {
+        let mut trace = Trace::new(64);
+        trace.with(Order::Volatile, Scope::System);
+        for _ in 0..3 {
+            trace.read(space, (0, WARP), 10, |_| 3).write(space, (0, 0xf0), 11, |_| 3);
+            trace.read(space, (1, WARP), 10, |_| 3).write(space, (1, 0x0f), 11, |_| 3);
+        }
+        assert_eq!(trace.faults(), []);
+    }
+}
+
 /// Lanes read, then write, with one instruction each; each lane its own word.
 #[test]
 fn a_thread_is_ordered_with_itself() {

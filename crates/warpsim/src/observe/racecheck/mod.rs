@@ -30,7 +30,8 @@
 //!   A plain store to a flag does not end the chain of releases there.
 //! - Threads that returned count as having arrived at every later barrier.
 //! - `cp.async` writes are taken to happen when issued; reading them before waiting is not this observer's matter.
-//! - Volatile accesses are taken for flags between warps, and for data within one (warp-synchronous code).
+//! - Volatile accesses are taken for flags, which may be read while they are written. Within a warp, those that go to
+//!   a place for each lane are taken for data (warp-synchronous code).
 //! - Clocks have 32 bits, and grow with synchronising instructions: 2^32 of those exceed the default fuel.
 
 mod conflict;
@@ -119,10 +120,11 @@ impl Racecheck {
         }
     }
 
-    /// Whether a volatile access is of data rather than of a flag: a flag is written after a fence.
+    /// Whether a volatile access is of data, a place for each lane, rather than of a flag, which is one place and is
+    /// written after a fence.
     fn holds_data(&self, at: Site, access: &Access<'_>) -> bool {
         let first = 32 * at.warp + access.mask.trailing_zeros();
-        access.touch == Touch::Read || !self.order.has_fenced(first)
+        access.pattern.groups.len() > 1 && (access.touch == Touch::Read || !self.order.has_fenced(first))
     }
 
     pub(super) fn barrier_arrive(&mut self, at: Site, id: u32, mask: u32) {
