@@ -27,6 +27,8 @@ pub struct Program {
     pub(crate) lists: Vec<Reg>,
     pub(crate) jump_tables: Vec<Vec<u32>>,
     pub(crate) calls: Vec<Call>,
+    /// `cp.async` instructions.
+    pub(crate) copies: Vec<AsyncCopy>,
     /// Matrix instructions, with the registers of `d`, `a`, `b` and `c`.
     pub(crate) matrices: Vec<(Mma, [Vec<u16>; 4])>,
     /// The kernel is number 0.
@@ -77,7 +79,7 @@ pub(crate) enum Step {
     Store(Memory),
     Atomic(Memory, AtomicFn),
     /// `cp.async`: `src[0]` shared address, `src[1]` global address, `src[2]` bytes to read if `sized`.
-    AsyncCopy(AsyncCopy),
+    AsyncCopy(u32),
     AsyncCommit,
     /// Wait until at most this many groups are pending; `None`: until nothing is.
     AsyncWait(Option<u32>),
@@ -452,4 +454,15 @@ pub enum LowerError {
     Unsupported { opcode: String, line: u32, source_line: Option<SourceLine> },
     #[error("PTX line {line}: {message}")]
     Invalid { line: u32, message: String },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The interpreter walks through instructions: each should fit a cache line.
+    #[test]
+    fn an_instruction_fits_a_cache_line() {
+        assert!(size_of::<Inst>() <= 64, "{} bytes", size_of::<Inst>());
+    }
 }

@@ -88,6 +88,11 @@ impl Registers {
     }
 
     #[inline(always)]
+    pub(crate) fn word_mut(&mut self, index: u16) -> &mut Lanes<u32> {
+        &mut self.word[self.base.word + index as usize]
+    }
+
+    #[inline(always)]
     pub(crate) fn wide(&self, index: u16) -> &Lanes<u64> {
         &self.wide[self.base.wide + index as usize]
     }
@@ -104,9 +109,7 @@ impl Registers {
         if mask == FULL {
             *slot = *value;
         } else {
-            for lane in 0..32 {
-                slot[lane] = if mask >> lane & 1 != 0 { value[lane] } else { slot[lane] };
-            }
+            blend(slot, value, mask);
         }
     }
 
@@ -116,10 +119,16 @@ impl Registers {
         if mask == FULL {
             *slot = *value;
         } else {
-            for lane in 0..32 {
-                slot[lane] = if mask >> lane & 1 != 0 { value[lane] } else { slot[lane] };
-            }
+            blend(slot, value, mask);
         }
+    }
+}
+
+/// Replaces the lanes in `mask`. Not inlined: every instruction has it, and few run in part.
+#[inline(never)]
+fn blend<T: Copy>(slot: &mut Lanes<T>, value: &Lanes<T>, mask: u32) {
+    for lane in 0..32 {
+        slot[lane] = if mask >> lane & 1 != 0 { value[lane] } else { slot[lane] };
     }
 }
 
@@ -139,19 +148,31 @@ impl Lane for bool {
     #[inline(always)]
     fn read(registers: &Registers, index: u16) -> Lanes<bool> {
         let bits = registers.pred(index);
-        std::array::from_fn(|lane| bits >> lane & 1 != 0)
+        let mut value = [false; 32];
+        for (lane, value) in value.iter_mut().enumerate() {
+            *value = bits >> lane & 1 != 0;
+        }
+        value
     }
 
     #[inline(always)]
     fn write(registers: &mut Registers, index: u16, value: &Lanes<bool>, mask: u32) {
         let mut bits = 0;
-        for (lane, &v) in value.iter().enumerate() {
-            bits |= u32::from(v) << lane;
+        for eight in 0..4 {
+            let mut bytes = [0; 8];
+            for lane in 0..8 {
+                bytes[lane] = u8::from(value[8 * eight + lane]);
+            }
+            // The product brings the lowest bits of all bytes side by side into the highest byte.
+            let gathered = u64::from_le_bytes(bytes).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+            bits |= (gathered as u32) << (8 * eight);
         }
         registers.set_pred(index, bits, mask);
     }
 }
 
+// Plain loops over 32 lanes: iterators are only as fast where all of them are inlined, which depends on how the crate
+// is cut into units.
 macro_rules! lane {
     ($ty:ty, $kind:expr, $get:ident, $set:ident, |$bits:ident| $from:expr, |$value:ident| $to:expr) => {
         impl Lane for $ty {
@@ -160,18 +181,21 @@ macro_rules! lane {
             #[inline(always)]
             fn read(registers: &Registers, index: u16) -> Lanes<$ty> {
                 let source = registers.$get(index);
-                std::array::from_fn(|lane| {
+                let mut value = [<$ty>::default(); 32];
+                for lane in 0..32 {
                     let $bits = source[lane];
-                    $from
-                })
+                    value[lane] = $from;
+                }
+                value
             }
 
             #[inline(always)]
             fn write(registers: &mut Registers, index: u16, value: &Lanes<$ty>, mask: u32) {
-                let bits = std::array::from_fn(|lane| {
+                let mut bits = [0; 32];
+                for lane in 0..32 {
                     let $value = value[lane];
-                    $to
-                });
+                    bits[lane] = $to;
+                }
                 registers.$set(index, &bits, mask);
             }
         }

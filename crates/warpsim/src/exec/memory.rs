@@ -78,6 +78,14 @@ impl<O: Observer> Machine<'_, '_, O> {
             &Part { addresses: &like_first, ..*part }
         };
         let source = memories.source(part, mask, memory.width() as usize, &mut scratch);
+        if mask == u32::MAX && memory.class == Class::Word && memory.bytes == 4 && memory.count == 1 {
+            // By far the most frequent load.
+            let missing = if context.track_poison { source.invalid(0, 4) } else { 0 };
+            source.gather_into(warp.registers.word_mut(ops.dst[0]));
+            self.scratch = Some(scratch);
+            let reg = Reg { class: Class::Word, index: ops.dst[0] };
+            return self.set_poison(warp, reg, mask, missing, at.pc);
+        }
         let count = usize::from(memory.count);
         let mut missing = [0; 8];
         for (index, missing) in missing.iter_mut().enumerate().take(count) {
@@ -344,14 +352,7 @@ impl<O: Observer> Machine<'_, '_, O> {
                 }
             }
         };
-        // The top bit of `outside` says whether some offset is beyond `last` (both are far below 2^63), the lowest
-        // ones whether some address is not aligned: one pass that vectorises.
-        let mut outside = [0; 32];
-        for lane in 0..32 {
-            let offset = part.addresses[lane].wrapping_sub(start);
-            outside[lane] = offset | last.wrapping_sub(offset);
-        }
-        if any_bit(outside) >> 63 == 0 && any_bit(*part.addresses) & (width - 1) == 0 {
+        if self.lanes.all_inside(part.addresses, start, last, width) {
             return part.mask;
         }
         let mut bad = 0;
@@ -514,8 +515,16 @@ impl<O: Observer> Machine<'_, '_, O> {
     }
 
     /// Sets which of the lanes in `mask` of a register are poisoned, by the instruction at `pc`.
+    #[inline(always)]
     pub(super) fn set_poison(&self, warp: &mut Warp, reg: Reg, mask: u32, poisoned: u32, pc: u32) {
-        if !self.context.track_poison || (poisoned == 0 && !warp.registers.tainted) {
+        if poisoned != 0 || warp.registers.tainted {
+            self.record_poison(warp, reg, mask, poisoned, pc);
+        }
+    }
+
+    #[cold]
+    fn record_poison(&self, warp: &mut Warp, reg: Reg, mask: u32, poisoned: u32, pc: u32) {
+        if !self.context.track_poison {
             return;
         }
         let index = self.poison_index(warp, reg);
@@ -621,17 +630,6 @@ impl Default for Scratch {
     fn default() -> Scratch {
         Scratch { data: [0; 1024], valid: [0; 1024], places: [0; 32] }
     }
-}
-
-/// All bits that some lane has: halves on halves, which vectorises.
-#[inline(always)]
-fn any_bit(mut lanes: Lanes<u64>) -> u64 {
-    for half in [16, 8, 4] {
-        for lane in 0..half {
-            lanes[lane] |= lanes[lane + half];
-        }
-    }
-    lanes[0] | lanes[1] | lanes[2] | lanes[3]
 }
 
 /// Bytes that hold a poisoned value count as never written.

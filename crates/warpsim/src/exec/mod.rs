@@ -4,6 +4,7 @@ mod barrier;
 mod call;
 mod collective;
 mod copy;
+mod lane_ops;
 mod memory;
 mod printf;
 mod scatter;
@@ -19,6 +20,7 @@ use crate::observer::{Observer, Site};
 use crate::pattern::PatternCache;
 use crate::program::Program;
 use barrier::Barriers;
+use lane_ops::LaneOps;
 use shared::SharedMemory;
 use warp::{State, Warp};
 
@@ -102,8 +104,7 @@ pub(crate) struct Machine<'c, 'v, O> {
     executed: u64,
     fuel: u64,
     printed: Vec<u8>,
-    #[cfg(target_arch = "x86_64")]
-    has_avx2: bool,
+    lanes: LaneOps,
     /// Kept between accesses, so that it need not be cleared each time.
     scratch: Option<Box<memory::Scratch>>,
 }
@@ -135,8 +136,7 @@ impl<'c, 'v, O: Observer> Machine<'c, 'v, O> {
             fuel,
             printed: Vec::new(),
             scratch: None,
-            #[cfg(target_arch = "x86_64")]
-            has_avx2: crate::alu::has_avx2(),
+            lanes: LaneOps::new(),
         }
     }
 

@@ -58,6 +58,15 @@ impl<'s> Source<'s> {
         out
     }
 
+    /// The lanes' values of 4 bytes each.
+    #[inline(always)]
+    pub(super) fn gather_into(&self, out: &mut Lanes<u32>) {
+        for (lane, out) in out.iter_mut().enumerate() {
+            // SAFETY: every lane's access is inside `data`.
+            *out = u32::from_le(unsafe { read(self.data, self.place(lane), 0) });
+        }
+    }
+
     /// The same for up to 8 bytes.
     #[inline(always)]
     pub(super) fn gather(&self, offset: usize, bytes: u8) -> Lanes<u64> {

@@ -11,7 +11,7 @@ impl<O: Observer> Machine<'_, '_, O> {
     /// Executes up to `budget` instructions of a fragment. Returns whether it could go on.
     pub(super) fn step(&mut self, warp: &mut Warp, fragment: usize, budget: u64) -> Result<bool, Stop> {
         #[cfg(target_arch = "x86_64")]
-        if self.has_avx2 {
+        if self.lanes.has_avx2 {
             // SAFETY: the CPU has what the function is built for.
             return unsafe { self.step_avx2(warp, fragment, budget) };
         }
@@ -101,7 +101,10 @@ impl<O: Observer> Machine<'_, '_, O> {
                 Step::Atomic(ref memory, function) => {
                     self.atomic(warp, fragment, at, memory, function, &inst.ops, active);
                 }
-                Step::AsyncCopy(ref copy) => self.async_copy(warp, fragment, at, copy, &inst.ops, active),
+                Step::AsyncCopy(number) => {
+                    let copy = &self.context.program.copies[number as usize];
+                    self.async_copy(warp, fragment, at, copy, &inst.ops, active);
+                }
                 Step::AsyncCommit => warp.copies.commit(active),
                 Step::AsyncWait(pending) => self.async_wait(warp, pending, active),
                 Step::LoadMatrix { ref memory, transposed } => {

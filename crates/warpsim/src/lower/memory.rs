@@ -197,7 +197,10 @@ impl FunctionLowerer<'_, '_> {
         };
         let copy =
             AsyncCopy { bytes, to: side(Space::Shared, &shared), from: side(Space::Global, &global), size };
-        self.emit(Step::AsyncCopy(copy), ops, draft);
+        let copies = &mut self.builder.program.copies;
+        copies.push(copy);
+        let number = copies.len() as u32 - 1;
+        self.emit(Step::AsyncCopy(number), ops, draft);
         Ok(())
     }
 

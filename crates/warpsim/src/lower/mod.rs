@@ -71,6 +71,7 @@ pub(crate) fn lower(module: &Module, kernel: &str) -> Result<Program, LowerError
         lists: Vec::new(),
         jump_tables: Vec::new(),
         calls: Vec::new(),
+        copies: Vec::new(),
         matrices: Vec::new(),
         functions: Vec::new(),
         params,
