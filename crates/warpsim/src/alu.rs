@@ -53,7 +53,9 @@ pub(crate) trait Output: Copy {
     /// Kinds of the destinations.
     const KINDS: [Option<Kind>; 2];
     /// Room for all lanes.
-    type Buffer: Default;
+    type Buffer;
+    /// An empty buffer.
+    fn buffer() -> Self::Buffer;
     /// Puts the result of a lane.
     fn put(buffer: &mut Self::Buffer, lane: usize, value: Self);
     /// Writes the lanes in `mask` to the destinations.
@@ -63,6 +65,11 @@ pub(crate) trait Output: Copy {
 impl<T: Lane> Output for T {
     const KINDS: [Option<Kind>; 2] = [Some(T::KIND), None];
     type Buffer = Lanes<T>;
+
+    #[inline(always)]
+    fn buffer() -> Lanes<T> {
+        [T::default(); 32]
+    }
 
     #[inline(always)]
     fn put(buffer: &mut Lanes<T>, lane: usize, value: T) {
@@ -78,6 +85,11 @@ impl<T: Lane> Output for T {
 impl<T: Lane, U: Lane> Output for (T, U) {
     const KINDS: [Option<Kind>; 2] = [Some(T::KIND), Some(U::KIND)];
     type Buffer = (Lanes<T>, Lanes<U>);
+
+    #[inline(always)]
+    fn buffer() -> Self::Buffer {
+        ([T::default(); 32], [U::default(); 32])
+    }
 
     #[inline(always)]
     fn put(buffer: &mut Self::Buffer, lane: usize, value: (T, U)) {
@@ -103,7 +115,7 @@ macro_rules! map {
             f: impl Fn(u32, $($ty),+) -> D,
         ) {
             $(let $arg = $ty::read(registers, operands.src[$slot]);)+
-            let mut out = D::Buffer::default();
+            let mut out = D::buffer();
             for lane in 0..32 {
                 D::put(&mut out, lane, f(operands.imm, $($arg[lane]),+));
             }
@@ -135,7 +147,7 @@ macro_rules! rare {
             f: impl Fn(u32, $($ty),+) -> D,
         ) {
             $(let $arg = read_all::<$ty>(registers, operands.src[$slot]);)+
-            let mut out = D::Buffer::default();
+            let mut out = D::buffer();
             for lane in 0..std::hint::black_box(32).min(32) {
                 D::put(&mut out, lane, f(operands.imm, $($arg[lane]),+));
             }

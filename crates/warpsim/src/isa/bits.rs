@@ -88,15 +88,24 @@ static COUNT: &[Form] = &[
     Form::new("clz.b64", alu!(|a: u64| a.leading_zeros())),
     Form::new("brev.b32", alu!(|a: u32| a.reverse_bits())),
     Form::new("brev.b64", alu!(|a: u64| a.reverse_bits())),
-    Form::new("bfind.u32", alu!(|a: u32| highest(31, a.leading_zeros()))),
-    Form::new("bfind.u64", alu!(|a: u64| highest(63, a.leading_zeros()))),
-    Form::new("bfind.s32", alu!(|a: i32| highest(31, (a ^ (a >> 31)).leading_zeros()))),
-    Form::new("bfind.s64", alu!(|a: i64| highest(63, (a ^ (a >> 63)).leading_zeros()))),
-    Form::new("bfind.shiftamt.u32", alu!(|a: u32| shift_to_highest(31, a.leading_zeros()))),
-    Form::new("bfind.shiftamt.u64", alu!(|a: u64| shift_to_highest(63, a.leading_zeros()))),
-    Form::new("bfind.shiftamt.s32", alu!(|a: i32| shift_to_highest(31, (a ^ (a >> 31)).leading_zeros()))),
-    Form::new("bfind.shiftamt.s64", alu!(|a: i64| shift_to_highest(63, (a ^ (a >> 63)).leading_zeros()))),
-    Form::new("fns.b32", alu!(|mask: u32, base: u32, offset: i32| find_nth_set(mask, base, offset))),
+    Form::new("bfind.u32", alu!(mode => |_m, a: u32| highest(31, a.leading_zeros()))),
+    Form::new("bfind.u64", alu!(mode => |_m, a: u64| highest(63, a.leading_zeros()))),
+    Form::new("bfind.s32", alu!(mode => |_m, a: i32| highest(31, (a ^ (a >> 31)).leading_zeros()))),
+    Form::new("bfind.s64", alu!(mode => |_m, a: i64| highest(63, (a ^ (a >> 63)).leading_zeros()))),
+    Form::new("bfind.shiftamt.u32", alu!(mode => |_m, a: u32| shift_to_highest(31, a.leading_zeros()))),
+    Form::new("bfind.shiftamt.u64", alu!(mode => |_m, a: u64| shift_to_highest(63, a.leading_zeros()))),
+    Form::new(
+        "bfind.shiftamt.s32",
+        alu!(mode => |_m, a: i32| shift_to_highest(31, (a ^ (a >> 31)).leading_zeros())),
+    ),
+    Form::new(
+        "bfind.shiftamt.s64",
+        alu!(mode => |_m, a: i64| shift_to_highest(63, (a ^ (a >> 63)).leading_zeros())),
+    ),
+    Form::new(
+        "fns.b32",
+        alu!(mode => |_m, mask: u32, base: u32, offset: i32| find_nth_set(mask, base, offset)),
+    ),
 ];
 
 static FIELD: &[Form] = &[
@@ -125,27 +134,27 @@ static PERMUTE: &[Form] = &[
     Form::new("prmt.b32", alu!(|a: u32, b: u32, c: u32| permute(a, b, c))),
     Form::new(
         "prmt.b32.f4e",
-        alu!(|a: u32, b: u32, c: u32| permute(a, b, [0x3210, 0x4321, 0x5432, 0x6543][c as usize & 3])),
+        alu!(mode => |_m, a: u32, b: u32, c: u32| permute(a, b, [0x3210, 0x4321, 0x5432, 0x6543][c as usize & 3])),
     ),
     Form::new(
         "prmt.b32.b4e",
-        alu!(|a: u32, b: u32, c: u32| permute(a, b, [0x5670, 0x6701, 0x7012, 0x0123][c as usize & 3])),
+        alu!(mode => |_m, a: u32, b: u32, c: u32| permute(a, b, [0x5670, 0x6701, 0x7012, 0x0123][c as usize & 3])),
     ),
     Form::new(
         "prmt.b32.rc8",
-        alu!(|a: u32, b: u32, c: u32| permute(a, b, [0x0000, 0x1111, 0x2222, 0x3333][c as usize & 3])),
+        alu!(mode => |_m, a: u32, b: u32, c: u32| permute(a, b, [0x0000, 0x1111, 0x2222, 0x3333][c as usize & 3])),
     ),
     Form::new(
         "prmt.b32.ecl",
-        alu!(|a: u32, b: u32, c: u32| permute(a, b, [0x3210, 0x3211, 0x3222, 0x3333][c as usize & 3])),
+        alu!(mode => |_m, a: u32, b: u32, c: u32| permute(a, b, [0x3210, 0x3211, 0x3222, 0x3333][c as usize & 3])),
     ),
     Form::new(
         "prmt.b32.ecr",
-        alu!(|a: u32, b: u32, c: u32| permute(a, b, [0x0000, 0x1110, 0x2210, 0x3210][c as usize & 3])),
+        alu!(mode => |_m, a: u32, b: u32, c: u32| permute(a, b, [0x0000, 0x1110, 0x2210, 0x3210][c as usize & 3])),
     ),
     Form::new(
         "prmt.b32.rc16",
-        alu!(|a: u32, b: u32, c: u32| permute(a, b, [0x1010, 0x3232, 0x1010, 0x3232][c as usize & 3])),
+        alu!(mode => |_m, a: u32, b: u32, c: u32| permute(a, b, [0x1010, 0x3232, 0x1010, 0x3232][c as usize & 3])),
     ),
     Form::new("lop3.b32", alu!(imm => |table, a: u32, b: u32, c: u32| lookup(table, a, b, c))),
     Form::new(

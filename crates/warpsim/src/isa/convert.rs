@@ -74,10 +74,10 @@ macro_rules! clamp_bytes {
 macro_rules! to_integer {
     ($name:literal, $d:ident, $w:ident, sat: $($from:literal $s:ident)*) => {
         &[
-            Form::new(concat!("cvt.", $name, ".u8"), alu!(|a: u8| a as $d as $w)),
-            Form::new(concat!("cvt.", $name, ".s8"), alu!(|a: i8| a as $d as $w)),
-            Form::new(concat!("cvt.", $name, ".u16"), alu!(|a: u16| a as $d as $w)),
-            Form::new(concat!("cvt.", $name, ".s16"), alu!(|a: i16| a as $d as $w)),
+            Form::new(concat!("cvt.", $name, ".u8"), alu!(mode => |_m, a: u8| a as $d as $w)),
+            Form::new(concat!("cvt.", $name, ".s8"), alu!(mode => |_m, a: i8| a as $d as $w)),
+            Form::new(concat!("cvt.", $name, ".u16"), alu!(mode => |_m, a: u16| a as $d as $w)),
+            Form::new(concat!("cvt.", $name, ".s16"), alu!(mode => |_m, a: i16| a as $d as $w)),
             Form::new(concat!("cvt.", $name, ".u32"), alu!(|a: u32| a as $d as $w)),
             Form::new(concat!("cvt.", $name, ".s32"), alu!(|a: i32| a as $d as $w)),
             Form::new(concat!("cvt.", $name, ".u64"), alu!(|a: u64| a as $d as $w)),

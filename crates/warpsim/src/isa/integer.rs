@@ -136,28 +136,37 @@ static CARRY32: &[Form] = with_carry!("32", u32, i32, u64, i64);
 static CARRY64: &[Form] = with_carry!("64", u64, i64, u128, i128);
 
 static SPECIAL32: &[Form] = &[
-    Form::new("add.sat.s32", alu!(|a: i32, b: i32| a.saturating_add(b))),
-    Form::new("sub.sat.s32", alu!(|a: i32, b: i32| a.saturating_sub(b))),
-    Form::new("mad.hi.sat.s32", alu!(|a: i32, b: i32, c: i32| high::<i32, i64>(a, b).saturating_add(c))),
-    Form::new("min.relu.s32", alu!(|a: i32, b: i32| a.min(b).max(0))),
-    Form::new("max.relu.s32", alu!(|a: i32, b: i32| a.max(b).max(0))),
-    Form::new("mul24.lo.u32", alu!(|a: u32, b: u32| product24_u32(a, b) as u32)),
-    Form::new("mul24.lo.s32", alu!(|a: i32, b: i32| product24_s32(a, b) as i32)),
-    Form::new("mul24.hi.u32", alu!(|a: u32, b: u32| (product24_u32(a, b) >> 16) as u32)),
-    Form::new("mul24.hi.s32", alu!(|a: i32, b: i32| (product24_s32(a, b) >> 16) as i32)),
-    Form::new("mad24.lo.u32", alu!(|a: u32, b: u32, c: u32| (product24_u32(a, b) as u32).wrapping_add(c))),
-    Form::new("mad24.lo.s32", alu!(|a: i32, b: i32, c: i32| (product24_s32(a, b) as i32).wrapping_add(c))),
+    Form::new("add.sat.s32", alu!(mode => |_m, a: i32, b: i32| a.saturating_add(b))),
+    Form::new("sub.sat.s32", alu!(mode => |_m, a: i32, b: i32| a.saturating_sub(b))),
+    Form::new(
+        "mad.hi.sat.s32",
+        alu!(mode => |_m, a: i32, b: i32, c: i32| high::<i32, i64>(a, b).saturating_add(c)),
+    ),
+    Form::new("min.relu.s32", alu!(mode => |_m, a: i32, b: i32| a.min(b).max(0))),
+    Form::new("max.relu.s32", alu!(mode => |_m, a: i32, b: i32| a.max(b).max(0))),
+    Form::new("mul24.lo.u32", alu!(mode => |_m, a: u32, b: u32| product24_u32(a, b) as u32)),
+    Form::new("mul24.lo.s32", alu!(mode => |_m, a: i32, b: i32| product24_s32(a, b) as i32)),
+    Form::new("mul24.hi.u32", alu!(mode => |_m, a: u32, b: u32| (product24_u32(a, b) >> 16) as u32)),
+    Form::new("mul24.hi.s32", alu!(mode => |_m, a: i32, b: i32| (product24_s32(a, b) >> 16) as i32)),
+    Form::new(
+        "mad24.lo.u32",
+        alu!(mode => |_m, a: u32, b: u32, c: u32| (product24_u32(a, b) as u32).wrapping_add(c)),
+    ),
+    Form::new(
+        "mad24.lo.s32",
+        alu!(mode => |_m, a: i32, b: i32, c: i32| (product24_s32(a, b) as i32).wrapping_add(c)),
+    ),
     Form::new(
         "mad24.hi.u32",
-        alu!(|a: u32, b: u32, c: u32| ((product24_u32(a, b) >> 16) as u32).wrapping_add(c)),
+        alu!(mode => |_m, a: u32, b: u32, c: u32| ((product24_u32(a, b) >> 16) as u32).wrapping_add(c)),
     ),
     Form::new(
         "mad24.hi.s32",
-        alu!(|a: i32, b: i32, c: i32| ((product24_s32(a, b) >> 16) as i32).wrapping_add(c)),
+        alu!(mode => |_m, a: i32, b: i32, c: i32| ((product24_s32(a, b) >> 16) as i32).wrapping_add(c)),
     ),
     Form::new(
         "mad24.hi.sat.s32",
-        alu!(|a: i32, b: i32, c: i32| ((product24_s32(a, b) >> 16) as i32).saturating_add(c)),
+        alu!(mode => |_m, a: i32, b: i32, c: i32| ((product24_s32(a, b) >> 16) as i32).saturating_add(c)),
     ),
 ];
 

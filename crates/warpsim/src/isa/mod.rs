@@ -31,6 +31,7 @@ mod half;
 mod integer;
 mod matrix;
 mod round;
+mod simd;
 #[cfg(test)]
 mod tests;
 
@@ -46,8 +47,15 @@ pub(crate) const SECOND_PREDICATE: &str = "|q";
 pub(crate) const NEGATED_C: &str = "!c";
 
 /// All tables. Where two forms stand for the same instruction, the first one counts.
-static TABLES: &[&[&[Form]]] =
-    &[integer::TABLES, bits::TABLES, float::TABLES, half::TABLES, compare::TABLES, convert::TABLES];
+static TABLES: &[&[&[Form]]] = &[
+    integer::TABLES,
+    bits::TABLES,
+    float::TABLES,
+    half::TABLES,
+    compare::TABLES,
+    convert::TABLES,
+    simd::TABLES,
+];
 
 static INDEX: LazyLock<HashMap<String, Alu>> = LazyLock::new(|| {
     let mut index = HashMap::new();

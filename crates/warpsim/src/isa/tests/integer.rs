@@ -190,3 +190,14 @@ fn extremes_wrap_or_saturate() {
     check("slct.u32.f32", &[1, 2, MIN32], &[1]);
     check("slct.u32.f32", &[1, 2, 0x7fc0_0000], &[2]);
 }
+
+#[test]
+fn elements_of_words() {
+    check("vabsdiff4.u32.u32.u32", &[0x0100_ff05, 0x02ff_0003, 0], &[0x01ff_ff02]);
+    check("vabsdiff4.u32.u32.u32.add", &[0x0100_ff05, 0x02ff_0003, 10], &[10 + 1 + 255 + 255 + 2]);
+    check("vadd4.u32.u32.u32", &[0xff01_02ff, 0x0101_0101, 0], &[0x0002_0300]);
+    check("vadd4.u32.u32.u32.sat", &[0xff01_02ff, 0x0101_0101, 0], &[0xff02_03ff]);
+    check("vsub2.s32.s32.s32.sat", &[0x8000_0005, 0x0001_0007, 0], &[0x8000_fffe]);
+    check("vmax2.s32.s32.s32", &[0xffff_0001, 0x0000_ffff, 0], &[0x0000_0001]);
+    check("vavrg4.u32.u32.u32", &[0x0102_0304, 0x0203_0303, 0], &[0x0203_0304]);
+}
