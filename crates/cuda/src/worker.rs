@@ -18,6 +18,7 @@ use std::path::PathBuf;
 pub(crate) use child::set_memory_limits;
 pub use parent::WorkerError;
 pub(crate) use parent::{Call, call};
+pub(crate) use process::CPU_LIMIT;
 
 /// The first argument that turns a program into a worker.
 pub(crate) const MARKER: &str = "--warplings-worker";

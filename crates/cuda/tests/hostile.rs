@@ -106,6 +106,21 @@ fn a_macro_bomb_ends() {
 }
 
 #[test]
+fn processor_time_counts_and_not_how_busy_the_machine_is() {
+    let mut source = String::from("#define A0 x\n");
+    for level in 1..12 {
+        let part = format!("A{}", level - 1);
+        source += &format!("#define A{level} {}\n", [part.as_str(); 10].join("+"));
+    }
+    source += "__global__ void k(int* p, int x) { p[0] = A11; }\n";
+    let mut request = request(&source);
+    (request.limits.cpu, request.limits.wall) = (Duration::from_secs(1), Duration::from_secs(300));
+    let error = nvrtc::compile_with(&worker(), toolchain(), &request).expect_err("this must not compile");
+    let ended = matches!(error, CompileError::Timeout { seconds: 1.0 } | CompileError::OutOfMemory { .. });
+    assert!(ended, "{error:?}");
+}
+
+#[test]
 fn an_endless_constant_expression_ends() {
     let source = "constexpr int spin(int n) { while (true) n++; return n; }\n__global__ void k(int* p) { constexpr int v = spin(0); p[0] = v; }\n";
     let (error, took) = attack(source, 4);

@@ -8,7 +8,7 @@ use super::resource::{self, KernelResources};
 use super::sandbox::SandboxLevel;
 use super::serve::{Job, Outcome, TASK};
 use super::{Arch, Toolchain, header};
-use crate::worker::{self, Call, WorkerError};
+use crate::worker::{self, CPU_LIMIT, Call, WorkerError};
 
 /// A source and what it is compiled for.
 #[derive(Debug, Clone, Copy)]
@@ -30,6 +30,8 @@ pub struct CompileRequest<'a> {
 /// What a compilation may use up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
+    /// Processor time, in whole seconds: what a source that expands without end runs into, however busy the machine.
+    pub cpu: Duration,
     /// Wall-clock time, the worker's start included.
     pub wall: Duration,
     /// Address space of the worker, in bytes, NVRTC's own 0.2 GiB included.
@@ -39,9 +41,10 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// 20 s, 1 GiB, 256 KiB; a large kernel needs half a second, a quarter of the memory and a hundredth of the log.
+    /// 15 s of a processor, 90 s in all, 1 GiB, 256 KiB; a large kernel needs half a second, a quarter of the memory
+    /// and a hundredth of the log.
     fn default() -> Self {
-        Self { wall: Duration::from_secs(20), memory_bytes: 1 << 30, log_bytes: 256 << 10 }
+        Self { cpu: Duration::from_secs(15), wall: Duration::from_secs(90), memory_bytes: 1 << 30, log_bytes: 256 << 10 }
     }
 }
 
@@ -183,6 +186,9 @@ pub fn compile_with(
     let outcome = worker::call(command, &call, &job).map_err(|error| match error {
         WorkerError::Timeout { seconds } => CompileError::Timeout { seconds },
         WorkerError::OutOfMemory { bytes } => CompileError::OutOfMemory { limit_bytes: bytes },
+        WorkerError::Died { how, .. } if how.contains(CPU_LIMIT) => {
+            CompileError::Timeout { seconds: limits.cpu.as_secs_f64() }
+        }
         // The loader and the standard library's allocator say so before they give up.
         WorkerError::Died { stderr, .. } if ran_out(&stderr) => {
             CompileError::OutOfMemory { limit_bytes: limits.memory_bytes }
@@ -227,7 +233,7 @@ fn job(toolchain: &Toolchain, request: &CompileRequest<'_>) -> Job {
         headers,
         options,
         memory_bytes: request.limits.memory_bytes,
-        cpu_seconds: request.limits.wall.as_secs() + 1,
+        cpu_seconds: request.limits.cpu.as_secs().max(1),
         log_bytes: request.limits.log_bytes,
     }
 }

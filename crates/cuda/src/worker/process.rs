@@ -5,6 +5,9 @@ use std::process::{Child, ExitStatus};
 use std::thread;
 use std::time::{Duration, Instant};
 
+/// How a process is described that used up its processor time.
+pub(crate) const CPU_LIMIT: &str = ", processor time limit";
+
 /// Kills without asking; a process that is gone already is fine.
 pub(crate) fn kill(child: &mut Child) {
     let _ = child.kill();
@@ -34,7 +37,7 @@ pub(crate) fn describe(status: ExitStatus) -> String {
             libc::SIGILL => ", illegal instruction",
             libc::SIGFPE => ", arithmetic error",
             libc::SIGKILL => ", killed",
-            libc::SIGXCPU => ", processor time limit",
+            libc::SIGXCPU => CPU_LIMIT,
             libc::SIGSYS => ", forbidden system call",
             _ => "",
         };
