@@ -38,19 +38,24 @@ __device__ void load_tiles(float (*tile_a)[TILE], float (*tile_b)[SIDE], const f
                            int k0, int M, int N, int K)
 {
     int thread = threadIdx.y * TILE + threadIdx.x;
-    for (int i = thread; i < SIDE * TILE; i += TILE * TILE) {
-        int row = i / TILE, k = i % TILE;
+    #pragma unroll
+    for (int i = 0; i < BATCH; ++i) {
+        int element = i * TILE * TILE + thread;
+        int row = element / TILE, k = element % TILE;
         bool inside = row0 + row < M && k0 + k < K;
         copy_async(&tile_a[row][k], inside ? &A[(row0 + row) * K + k0 + k] : A, inside);
     }
-    for (int i = thread; i < TILE * SIDE; i += TILE * TILE) {
-        int k = i / SIDE, col = i % SIDE;
+    #pragma unroll
+    for (int i = 0; i < BATCH; ++i) {
+        int element = i * TILE * TILE + thread;
+        int k = element / SIDE, col = element % SIDE;
         bool inside = k0 + k < K && col0 + col < N;
         copy_async(&tile_b[k][col], inside ? &B[(k0 + k) * N + col0 + col] : B, inside);
     }
 }
 
-__global__ void matmul_pipelined(const float* A, const float* B, float* C, int M, int N, int K)
+__global__ void __launch_bounds__(TILE * TILE, 2)
+matmul_pipelined(const float* A, const float* B, float* C, int M, int N, int K)
 {
     __shared__ float tile_a[2][SIDE][TILE];
     __shared__ float tile_b[2][TILE][SIDE];

@@ -1,4 +1,5 @@
-// Baseline of 11 and 12: coarsened, 8 x 8 elements per thread, and every phase waits for its tiles.
+// Baseline of 11 and 12: coarsened, 8 x 8 elements per thread. Every phase waits for its tiles, and loads them one
+// element after the other.
 #include "warplings.cuh"
 
 #define TILE 16

@@ -1,13 +1,17 @@
 // 04  Coarsening: each thread makes 8 x 8 elements of C by outer products in registers.
 #include "warplings.cuh"
 
-#define TILE 16            // threads in x and in y, and the depth of the tiles
-#define BATCH 8            // elements of C per thread in each direction
-#define SIDE (TILE * BATCH) // 128: rows and columns of C per block
+#define TILE 16                       // threads in x and in y, and the depth of the tiles
+#define BATCH 8                       // elements of C per thread in each direction
+#define SIDE (TILE * BATCH)           // 128: rows and columns of C per block
+#define THREADS (TILE * TILE)         // 256
+#define LOADS (SIDE * TILE / THREADS) // 8: elements of each tile that a thread loads
 
 LAUNCH(/*block*/ TILE, TILE, 1, /*work per block*/ SIDE, SIDE, 1);
 
-__global__ void matmul_coarse(const float* A, const float* B, float* C, int M, int N, int K)
+// Two blocks per SM: 512 threads leave 128 registers for each. More would let fewer warps wait for memory (exercise 09).
+__global__ void __launch_bounds__(THREADS, 2)
+matmul_coarse(const float* A, const float* B, float* C, int M, int N, int K)
 {
     // Coarsening lengthens the tiles in one direction only: along M for A, along N for B. 8 KB each.
     __shared__ float tile_a[SIDE][TILE];
@@ -23,14 +27,19 @@ __global__ void matmul_coarse(const float* A, const float* B, float* C, int M, i
     float sum[BATCH][BATCH] = {};
 
     for (int k0 = 0; k0 < K; k0 += TILE) {
-        // 256 threads load 2,048 elements of each tile. How they are dealt out has nothing to do with who will use them:
-        // consecutive threads take consecutive elements of a row, so that both loads are coalesced.
-        for (int i = thread; i < SIDE * TILE; i += TILE * TILE) {
-            int row = i / TILE, k = i % TILE;
+        // 256 threads load 2,048 elements of each tile, 8 each. How they are dealt out has nothing to do with who will use
+        // them: consecutive threads take consecutive elements of a row, so that both loads are coalesced. The number of
+        // turns is known when compiling, so the loops unroll and all 16 loads of a thread are under way at a time.
+        #pragma unroll
+        for (int i = 0; i < LOADS; ++i) {
+            int element = i * THREADS + thread;
+            int row = element / TILE, k = element % TILE;
             tile_a[row][k] = (row0 + row < M && k0 + k < K) ? A[(row0 + row) * K + k0 + k] : 0.0f;
         }
-        for (int i = thread; i < TILE * SIDE; i += TILE * TILE) {
-            int k = i / SIDE, col = i % SIDE;
+        #pragma unroll
+        for (int i = 0; i < LOADS; ++i) {
+            int element = i * THREADS + thread;
+            int k = element / SIDE, col = element % SIDE;
             tile_b[k][col] = (k0 + k < K && col0 + col < N) ? B[(k0 + k) * N + col0 + col] : 0.0f;
         }
         __syncthreads();

@@ -19,19 +19,21 @@ __device__ void transpose_tile(float (*tile)[TILE + 1], const float* in, float* 
     int row0 = blockIdx.y * TILE;
 
     #pragma unroll
-    for (int i = y; i < TILE; i += BLOCK_ROWS) {
+    for (int i = 0; i < TILE; i += BLOCK_ROWS) {
         #pragma unroll
-        for (int j = x; j < TILE; j += WARP) {
-            if (!guarded || (row0 + i < rows && col0 + j < cols)) tile[i][j] = in[(row0 + i) * cols + col0 + j];
+        for (int j = 0; j < TILE; j += WARP) {
+            int row = row0 + y + i, col = col0 + x + j;
+            if (!guarded || (row < rows && col < cols)) tile[y + i][x + j] = in[row * cols + col];
         }
     }
     __syncthreads();
 
     #pragma unroll
-    for (int i = y; i < TILE; i += BLOCK_ROWS) {
+    for (int i = 0; i < TILE; i += BLOCK_ROWS) {
         #pragma unroll
-        for (int j = x; j < TILE; j += WARP) {
-            if (!guarded || (col0 + i < cols && row0 + j < rows)) out[(col0 + i) * rows + row0 + j] = tile[j][i];
+        for (int j = 0; j < TILE; j += WARP) {
+            int row = col0 + y + i, col = row0 + x + j; // of `out`
+            if (!guarded || (row < cols && col < rows)) out[row * rows + col] = tile[x + j][y + i];
         }
     }
 }

@@ -31,25 +31,30 @@ __device__ void async_wait() { asm volatile("cp.async.wait_group 0;" ::: "memory
 template <int rows, int cols>
 __device__ void load_tile(float (*tile)[cols], const float* matrix, int row0, int col0, int height, int width)
 {
+    const int threads = TILE * TILE;
     int thread = threadIdx.y * TILE + threadIdx.x;
     if (width % 4 == 0) {
         // Every row starts at a multiple of 16 bytes: a quarter of the copies for the same bytes (exercise 08).
         #pragma unroll
-        for (int i = thread; i < rows * cols / 4; i += TILE * TILE) {
-            int row = i / (cols / 4), col = i % (cols / 4) * 4;
+        for (int i = 0; i < rows * cols / 4 / threads; ++i) {
+            int element = (i * threads + thread) * 4;
+            int row = element / cols, col = element % cols;
             bool inside = row0 + row < height && col0 + col < width;
             copy4_async(&tile[row][col], inside ? &matrix[(row0 + row) * width + col0 + col] : matrix, inside);
         }
     } else {
-        for (int i = thread; i < rows * cols; i += TILE * TILE) {
-            int row = i / cols, col = i % cols;
+        #pragma unroll
+        for (int i = 0; i < rows * cols / threads; ++i) {
+            int element = i * threads + thread;
+            int row = element / cols, col = element % cols;
             bool inside = row0 + row < height && col0 + col < width;
             copy_async(&tile[row][col], inside ? &matrix[(row0 + row) * width + col0 + col] : matrix, inside);
         }
     }
 }
 
-__global__ void matmul_pipelined(const float* A, const float* B, float* C, int M, int N, int K)
+__global__ void __launch_bounds__(TILE * TILE, 2)
+matmul_pipelined(const float* A, const float* B, float* C, int M, int N, int K)
 {
     __shared__ __align__(16) float tile_a[2][SIDE][TILE];
     __shared__ __align__(16) float tile_b[2][TILE][SIDE];

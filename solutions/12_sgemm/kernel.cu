@@ -31,11 +31,10 @@ LAUNCH(/*block*/ THREADS, 1, 1, /*work per block*/ BLOCK_N, BLOCK_M, 1);
 __device__ float4 load4(const float* matrix, int row, int col, int rows, int cols, bool aligned)
 {
     float4 v = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-    if (row >= rows) return v;
-    const float* from = &matrix[(size_t)row * cols + col];
     if (aligned) {
-        if (col < cols) v = *reinterpret_cast<const float4*>(from);
-    } else {
+        if (row < rows && col < cols) v = *reinterpret_cast<const float4*>(&matrix[(size_t)row * cols + col]);
+    } else if (row < rows) {
+        const float* from = &matrix[(size_t)row * cols + col];
         if (col + 0 < cols) v.x = from[0];
         if (col + 1 < cols) v.y = from[1];
         if (col + 2 < cols) v.z = from[2];
@@ -164,10 +163,10 @@ __global__ void __launch_bounds__(THREADS, 1) sgemm(const float* __restrict__ A,
         // One barrier per phase. Before it, everybody is done with the current buffer and has filled the other one, which in
         // turn was read for the last time before the previous barrier.
         if (more) {
-            now = 1 - now;
-            share.put(tiles[now]);
+            share.put(tiles[now ^ 1]);
             __syncthreads();
         }
+        now ^= 1;
     }
 
     #pragma unroll

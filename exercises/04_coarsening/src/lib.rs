@@ -66,7 +66,7 @@ exercise::exercise! {
                 block: [32, 32, 1],
             },
             goal: Goal::Position(0.8),
-            h200_reference: Some(2.8),
+            h200_reference: Some(3.1),
             min_capability: 50,
         }),
         hints: [
@@ -93,10 +93,11 @@ exercise::exercise! {
                         for (int j = 0; j < BATCH; ++j)
                             sum[i][j] += a[i] * b[j];
 
-                Filling a tile, with `thread = ty * TILE + tx`:
+                Filling a tile, with `thread = ty * TILE + tx` and BATCH elements per thread:
 
-                    for (int i = thread; i < SIDE * TILE; i += TILE * TILE) {
-                        int row = i / TILE, k = i % TILE;
+                    for (int i = 0; i < BATCH; ++i) {
+                        int element = i * TILE * TILE + thread;
+                        int row = element / TILE, k = element % TILE;
                         tile_a[row][k] = (row0 + row < M && k0 + k < K) ? A[(row0 + row) * K + k0 + k] : 0.0f;
                     }
             "},

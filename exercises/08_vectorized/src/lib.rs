@@ -59,7 +59,7 @@ exercise::exercise! {
                 block: [8, 32, 1],
             },
             goal: Goal::Position(0.8),
-            h200_reference: Some(1.27),
+            h200_reference: Some(1.45),
             min_capability: 50,
         }),
         hints: [

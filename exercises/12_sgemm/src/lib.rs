@@ -65,7 +65,7 @@ exercise::exercise! {
                 block: [16, 16, 1],
             },
             goal: Goal::Position(0.8),
-            h200_reference: None,
+            h200_reference: Some(1.7),
             min_capability: 50,
         }),
         hints: [
