@@ -224,6 +224,11 @@ fn a_barrier_for_some_warps_is_not_for_those_that_returned() {
     trace.exit((0, WARP), 24).arrive(1, (1, WARP), 30);
     trace.complete(1, &[0, WARP, 0], &[0, WARP, 0]);
     assert_eq!(trace.faults(), []);
+    // Nor for producers that have arrived, need not wait, and are done.
+    let mut trace = Trace::new(64);
+    trace.arrive(1, (0, WARP), 30).exit((0, WARP), 31).arrive(1, (1, WARP), 32);
+    trace.complete(1, &[WARP, WARP], &[0, WARP]);
+    assert_eq!(trace.faults(), []);
     // Nor does an exit in one block matter in the next.
     let mut trace = Trace::new(64);
     trace.barrier(10).exit((0, WARP), 11).exit((1, WARP), 11).next_block().barrier(10);

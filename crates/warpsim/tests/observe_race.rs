@@ -418,6 +418,26 @@ fn the_last_block_may_read_what_all_blocks_wrote() {
     assert_eq!(last_block(None, false, of_block), races, "the same with block scope");
 }
 
+/// `if (last) { ...; count = 0; }`: all atomics came before the one that saw the last count.
+#[test]
+fn the_last_block_may_reset_the_counter() {
+    for (resetter, barrier, expected) in
+        [(0, false, vec![]), (40, true, vec![]), (40, false, vec![(Error, 14, Some(12))])]
+    {
+        let mut trace = Trace::new(64);
+        trace.atomic(Global, lane(0), 12, |_| 5000).next_block().atomic(Global, lane(0), 12, |_| 5000);
+        if barrier {
+            trace.barrier(13);
+        }
+        trace.write_own(Global, lane(resetter), 14, |_| 5000);
+        assert_eq!(trace.faults(), expected);
+    }
+    // Without having counted, the block is not the last.
+    let mut trace = Trace::new(64);
+    trace.atomic(Global, lane(0), 12, |_| 5000).next_block().write_own(Global, lane(0), 14, |_| 5000);
+    assert_eq!(trace.faults(), [(Error, 14, Some(12))]);
+}
+
 /// A fence by thread 0 before the barrier says nothing of what others wrote.
 #[test]
 fn a_fence_covers_what_its_thread_knows() {

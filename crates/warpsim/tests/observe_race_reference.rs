@@ -178,7 +178,19 @@ impl Reference {
             let common = event.bytes.start.max(range.start)..event.bytes.end.min(range.end);
             let writes = touch != Touch::Read || event.touch != Touch::Read;
             let within = index >= first_new;
-            let ordered = if within { false } else { self.knows(thread, event) };
+            // All agree on the order of synchronising writes: after a later one is after this one.
+            let is_last_of = |later: &Event| {
+                later.is_sync
+                    && later.touch != Touch::Read
+                    && later.space == space
+                    && later.bytes == event.bytes
+            };
+            let superseded = event.is_sync
+                && event.touch != Touch::Read
+                && self.accesses[(index + 1).min(first_new)..first_new]
+                    .iter()
+                    .any(|later| is_last_of(later) && self.knows(thread, later));
+            let ordered = !within && (superseded || self.knows(thread, event));
             if same_memory && !common.is_empty() && writes && !(is_sync && event.is_sync) && !ordered {
                 self.racy.extend(common.map(|byte| (space, byte)));
             }

@@ -68,7 +68,12 @@ impl Synccheck {
             .all(|((&present, &arrived), &exited)| present & !(arrived | exited) == 0);
         let Some(arrival) = self.last_arrival[id as usize % BARRIERS].filter(|_| whole_block) else { return };
         let present = arrived.iter().map(|lanes| lanes.count_ones()).sum();
-        let missing = self.exited.iter().map(|lanes| lanes.count_ones()).sum();
+        // Those that arrived, without waiting, and then returned have done their share.
+        let missing =
+            self.exited.iter().zip(arrived).map(|(exited, arrived)| (exited & !arrived).count_ones()).sum();
+        if missing == 0 {
+            return;
+        }
         let finding =
             barrier(Severity::Warning, BarrierProblem::ExitedEarlier, arrival, Some(exit), present, missing);
         self.findings.report(finding, 1);

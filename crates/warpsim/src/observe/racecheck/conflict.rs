@@ -18,8 +18,12 @@ pub(super) enum Class {
     SyncWrite,
 }
 
-/// Kinds whose accesses by many threads have to be remembered; of writes only the last one has to be.
-pub(super) const SHARED_CLASSES: [Class; 3] = [Class::Read, Class::SyncRead, Class::SyncWrite];
+/// Kinds of which all unordered accesses have to be remembered.
+pub(super) const READS: [Class; 2] = [Class::Read, Class::SyncRead];
+
+/// Kinds of which the last access is enough. Of ordinary writes, because two unordered ones are a race already; of
+/// synchronising ones, because all threads agree on their order: whoever comes after the last comes after them all.
+pub(super) const WRITES: [Class; 2] = [Class::Write, Class::SyncWrite];
 
 impl Class {
     /// Whether two unordered accesses of these kinds are a race.

@@ -1,6 +1,6 @@
 //! The shadow of global memory: who touched each cell last.
 //!
-//! Buffers are large and read by everyone, so a cell remembers, of each class of access, two witnesses in the
+//! Buffers are large and read by everyone, so a cell remembers, of reads of each class, two witnesses in the
 //! latest phase (all lanes of one warp, and a thread of another warp) and one thread of another block
 //! ([`witness`](super::witness)). With block barriers alone that finds a race wherever there is one; where finer
 //! ordering is mixed in, a third access that alone is unordered may be missed. What is reported is always unordered.
@@ -8,9 +8,9 @@
 //! Pages of 4 KiB get a shadow when they are touched, and of that only the parts for the classes they see.
 
 use super::super::finding::FindingSet;
-use super::conflict::{Class, Code, Current, Earlier, SHARED_CLASSES};
+use super::conflict::{Class, Code, Current, Earlier, READS, WRITES};
 use super::order::Stamp;
-use super::witness::{Table, split};
+use super::witness::{Table, split, witness};
 
 const PAGE_SHIFT: u32 = 12;
 /// Allocations are this far apart, each with its own page table.
@@ -30,10 +30,10 @@ pub(super) struct GlobalShadow {
 struct Page {
     /// A cell has `1 << shift` bytes: a word, until narrower accesses are seen.
     shift: u32,
-    /// By cell; empty until there is one.
-    writes: Vec<Written>,
-    /// By class, in the order of [`SHARED_CLASSES`].
-    tables: [Table; 3],
+    /// The last writes by class, in the order of [`WRITES`], and cell; empty until there is one.
+    writes: [Vec<Written>; 2],
+    /// By class, in the order of [`READS`].
+    tables: [Table; 2],
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -95,7 +95,7 @@ impl GlobalShadow {
         }
         if table[in_window] == NONE {
             table[in_window] = self.pages.len() as u32;
-            self.pages.push(Page { shift: 2, writes: Vec::new(), tables: Default::default() });
+            self.pages.push(Page { shift: 2, writes: Default::default(), tables: Default::default() });
         }
         table[in_window] as usize
     }
@@ -129,13 +129,9 @@ impl Page {
             first..(first + per_lane).min(cells)
         };
 
-        let touched = |index: usize| !self.tables[index].is_empty();
-        let conflicting = !self.writes.is_empty()
-            || match current.class {
-                Class::Read | Class::SyncRead => touched(2),
-                Class::SyncWrite => touched(0) || touched(1),
-                Class::Write => touched(0) || touched(1) || touched(2),
-            };
+        let reading = READS.iter().position(|class| *class == current.class);
+        let conflicting = self.writes.iter().any(|writes| !writes.is_empty())
+            || (reading.is_none() && self.tables.iter().any(|table| !table.is_empty()));
         if conflicting {
             for &(offset, lanes) in groups {
                 for (part, cell) in cells_of(offset).enumerate() {
@@ -145,19 +141,19 @@ impl Page {
             }
         }
 
-        match SHARED_CLASSES.iter().position(|class| *class == current.class) {
+        match reading {
             Some(index) => {
                 let table = &mut self.tables[index];
                 table.reserve(cells);
                 table.mark(current, groups, cells_of);
             }
             None => {
-                self.writes.resize(cells, Written::default());
+                let writes = &mut self.writes[usize::from(current.class == WRITES[1])];
+                writes.resize(cells, Written::default());
                 for &(offset, lanes) in groups {
                     let lane = 31 - lanes.leading_zeros();
                     for (part, cell) in cells_of(offset).enumerate() {
-                        self.writes[cell] =
-                            Written::now(current, lane, current.cell_value(lane, part, shift));
+                        writes[cell] = Written::now(current, lane, current.cell_value(lane, part, shift));
                     }
                 }
             }
@@ -174,21 +170,19 @@ impl Page {
         address: u64,
         findings: &mut FindingSet,
     ) {
-        if let Some(written) = self.writes.get(cell).filter(|written| written.phase != 0) {
+        for (writes, class) in self.writes.iter().zip(WRITES) {
+            let Some(written) = writes.get(cell).filter(|written| written.phase != 0) else { continue };
             let Written { phase, clock, thread, code, .. } = *written;
             let stamp = Stamp { phase, clock, thread: u32::from(thread) };
-            let unordered = current.order.unordered_after(stamp, current.at.warp, lanes);
-            if unordered != 0 {
-                let lane = unordered.trailing_zeros();
-                let value = current.cell_value(lane, index, self.shift);
-                let same_value =
-                    current.class == Class::Write && written.has_value && value == Some(written.value);
-                let block = current.order.block_of(phase);
-                let earlier = Earlier { class: Class::Write, code, thread: stamp.thread, block };
-                current.race(findings, lane, earlier, address, same_value);
-            }
+            let Some((lane, ..)) = witness(current, class, stamp, code, lanes) else { continue };
+            let value = current.cell_value(lane, index, self.shift);
+            let both_plain = current.class == Class::Write && class == Class::Write;
+            let same_value = both_plain && written.has_value && value == Some(written.value);
+            let block = current.order.block_of(phase);
+            let earlier = Earlier { class, code, thread: stamp.thread, block };
+            current.race(findings, lane, earlier, address, same_value);
         }
-        for (table, class) in self.tables.iter().zip(SHARED_CLASSES) {
+        for (table, class) in self.tables.iter().zip(READS) {
             table.check(current, class, cell, lanes, address, findings);
         }
     }
@@ -198,9 +192,11 @@ impl Page {
     fn refine(&mut self, shift: u32) {
         let parts = 1 << (self.shift - shift);
         let bits = 8 << shift;
-        split(&mut self.writes, parts);
-        for (cell, written) in self.writes.iter_mut().enumerate() {
-            written.value = written.value >> (bits * (cell % parts) as u32) & ((1 << bits) - 1);
+        for writes in &mut self.writes {
+            split(writes, parts);
+            for (cell, written) in writes.iter_mut().enumerate() {
+                written.value = written.value >> (bits * (cell % parts) as u32) & ((1 << bits) - 1);
+            }
         }
         for table in &mut self.tables {
             table.split(parts);

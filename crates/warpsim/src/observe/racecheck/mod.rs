@@ -18,6 +18,9 @@
 //!   knows at the location; who reads it there learns that. Blocks are executed one after another, so what earlier
 //!   blocks released is a list, and to know of it takes two numbers ([`release`]).
 //!
+//! Atomics, and volatile and qualified stores, to one place have an order that all threads agree on; so of those, too,
+//! only the last is remembered. (The block that counts itself last may reset the counter by an ordinary store.)
+//!
 //! Lanes of a warp are not ordered by running in lock step, except that one instruction reads before it writes.
 //! Shuffles and votes order nothing. The shadow of shared memory ([`shared`]) is exact; that of global memory
 //! ([`global`]) keeps witnesses. Both are by word, and by smaller cells where narrower accesses are seen.

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use super::super::finding::FindingSet;
-use super::conflict::{Class, Code, Current, Earlier, SHARED_CLASSES};
+use super::conflict::{Class, Code, Current, Earlier, READS, WRITES};
 use super::order::Stamp;
 use super::witness::split;
 use crate::pattern::lanes;
@@ -62,6 +62,13 @@ impl Range {
     }
 }
 
+/// The last writes of one class.
+#[derive(Clone, Debug, Default)]
+struct Writes {
+    touched: Range,
+    cells: Vec<Written>,
+}
+
 /// Accesses of one class.
 #[derive(Clone, Debug, Default)]
 struct Table {
@@ -82,10 +89,10 @@ pub(super) struct SharedShadow {
     /// A cell has `1 << shift` bytes: a word, until narrower accesses are seen.
     shift: u32,
     cells: usize,
-    written: Range,
-    writes: Vec<Written>,
-    /// In the order of [`SHARED_CLASSES`].
-    tables: [Table; 3],
+    /// In the order of [`WRITES`].
+    writes: [Writes; 2],
+    /// In the order of [`READS`].
+    tables: [Table; 2],
     spilled: Spilled,
 }
 
@@ -114,9 +121,8 @@ impl SharedShadow {
         SharedShadow {
             shift: 2,
             cells: 0,
-            written: Range::default(),
-            writes: Vec::new(),
-            tables: [table.clone(), table.clone(), table],
+            writes: Default::default(),
+            tables: [table.clone(), table],
             spilled: Spilled::default(),
         }
     }
@@ -143,37 +149,20 @@ impl SharedShadow {
         }
         let cells = Cells { range, base, per_lane: bytes as usize >> self.shift, groups };
 
-        let [reads, sync_reads, sync_writes] = &self.tables;
-        let writes_meet = self.written.meets(range) || sync_writes.touched.meets(range);
-        let reads_meet = || reads.touched.meets(range) || sync_reads.touched.meets(range);
-        match current.class {
-            Class::Read => {
-                if writes_meet {
-                    self.check(current, &cells, findings);
-                }
-                self.mark_touched(0, current, &cells);
+        if current.class == Class::Write {
+            for &(offset, lanes) in groups.iter().filter(|group| group.1 & (group.1 - 1) != 0) {
+                current.race_within(findings, lanes, base + offset);
             }
-            Class::SyncRead => {
-                if writes_meet {
-                    self.check(current, &cells, findings);
-                }
-                self.mark_touched(1, current, &cells);
-            }
-            Class::SyncWrite => {
-                if writes_meet || reads_meet() {
-                    self.check(current, &cells, findings);
-                }
-                self.mark_touched(2, current, &cells);
-            }
-            Class::Write => {
-                for &(offset, lanes) in groups.iter().filter(|group| group.1 & (group.1 - 1) != 0) {
-                    current.race_within(findings, lanes, base + offset);
-                }
-                if writes_meet || reads_meet() {
-                    self.check(current, &cells, findings);
-                }
-                self.mark_written(current, &cells);
-            }
+        }
+        let reading = READS.iter().position(|class| *class == current.class);
+        if self.writes.iter().any(|writes| writes.touched.meets(range))
+            || (reading.is_none() && self.tables.iter().any(|table| table.touched.meets(range)))
+        {
+            self.check(current, &cells, findings);
+        }
+        match reading {
+            Some(index) => self.mark_touched(index, current, &cells),
+            None => self.mark_written(usize::from(current.class == WRITES[1]), current, &cells),
         }
     }
 
@@ -218,16 +207,17 @@ impl SharedShadow {
     }
 
     #[inline]
-    fn mark_written(&mut self, current: &Current<'_>, cells: &Cells<'_>) {
+    fn mark_written(&mut self, index: usize, current: &Current<'_>, cells: &Cells<'_>) {
         let phase = cells.range.phase;
         let clock = current.order.warp(current.at.warp).clock;
-        self.written.add(cells.range);
+        let writes = &mut self.writes[index];
+        writes.touched.add(cells.range);
         for &(offset, lanes) in cells.groups {
             let first = ((cells.base + offset) >> self.shift) as usize;
             // Of lanes that store to one place, the last one counts.
             let lane = 31 - lanes.leading_zeros();
             let thread = 32 * current.at.warp + lane;
-            for (part, written) in self.writes[first..first + cells.per_lane].iter_mut().enumerate() {
+            for (part, written) in writes.cells[first..first + cells.per_lane].iter_mut().enumerate() {
                 let value = current.cell_value(lane, part, self.shift);
                 *written = Written { phase, clock, thread, code: current.code, value };
             }
@@ -246,7 +236,10 @@ impl SharedShadow {
         for &(offset, lanes) in cells.groups {
             for part in 0..cells.per_lane {
                 let address = cells.base + offset + ((part as u64) << self.shift);
-                self.check_write(current, part, lanes, address, findings);
+                for (writes, class) in self.writes.iter().zip(WRITES) {
+                    let written = &writes.cells[(address >> self.shift) as usize];
+                    self.check_write(current, (class, written), part, lanes, address, findings);
+                }
                 self.check_touched(current, &warps, lanes, address, findings);
             }
         }
@@ -256,14 +249,16 @@ impl SharedShadow {
     fn check_write(
         &self,
         current: &Current<'_>,
+        (class, written): (Class, &Written),
         part: usize,
         lanes: u32,
         address: u64,
         findings: &mut FindingSet,
     ) {
-        let written = &self.writes[(address >> self.shift) as usize];
         let phase = current.order.phase();
-        if written.phase != phase {
+        let same_warp = written.thread / 32 == current.at.warp;
+        let is_volatile_pair = same_warp && current.code.is_volatile() && written.code.is_volatile();
+        if written.phase != phase || !current.class.conflicts(class, is_volatile_pair) {
             return;
         }
         let stamp = Stamp { phase, clock: written.clock, thread: written.thread };
@@ -271,13 +266,10 @@ impl SharedShadow {
         if unordered != 0 {
             let lane = unordered.trailing_zeros();
             let value = current.cell_value(lane, part, self.shift);
-            let same_value = current.class == Class::Write && value.is_some() && value == written.value;
-            let earlier = Earlier {
-                class: Class::Write,
-                code: written.code,
-                thread: written.thread,
-                block: current.at.block,
-            };
+            let both_plain = current.class == Class::Write && class == Class::Write;
+            let same_value = both_plain && value.is_some() && value == written.value;
+            let earlier =
+                Earlier { class, code: written.code, thread: written.thread, block: current.at.block };
             current.race(findings, lane, earlier, address, same_value);
         }
     }
@@ -287,14 +279,14 @@ impl SharedShadow {
     fn check_touched(
         &self,
         current: &Current<'_>,
-        warps: &[u32; 3],
+        warps: &[u32; 2],
         mask: u32,
         address: u64,
         findings: &mut FindingSet,
     ) {
         let own = current.at.warp;
         let cell = (address >> self.shift) as usize;
-        for (index, class) in SHARED_CLASSES.into_iter().enumerate() {
+        for (index, class) in READS.into_iter().enumerate() {
             if warps[index] == 0 || !current.class.conflicts(class, current.code.is_volatile()) {
                 continue;
             }
@@ -322,7 +314,9 @@ impl SharedShadow {
     #[cold]
     fn grow(&mut self, end: usize) {
         self.cells = end.next_power_of_two().max(256);
-        self.writes.resize(self.cells, Written::default());
+        for writes in &mut self.writes {
+            writes.cells.resize(self.cells, Written::default());
+        }
     }
 
     /// Splits all cells, for an access that is narrower.
@@ -334,11 +328,13 @@ impl SharedShadow {
             (range.start, range.end) = (range.start * parts, range.end * parts);
         };
         self.cells *= parts;
-        split_range(&mut self.written);
-        split(&mut self.writes, parts);
-        for (cell, written) in self.writes.iter_mut().enumerate() {
-            let part = (cell % parts) as u32;
-            written.value = written.value.map(|value| value >> (bits * part) & ((1 << bits) - 1));
+        for writes in &mut self.writes {
+            split_range(&mut writes.touched);
+            split(&mut writes.cells, parts);
+            for (cell, written) in writes.cells.iter_mut().enumerate() {
+                let part = (cell % parts) as u32;
+                written.value = written.value.map(|value| value >> (bits * part) & ((1 << bits) - 1));
+            }
         }
         for table in &mut self.tables {
             split_range(&mut table.touched);

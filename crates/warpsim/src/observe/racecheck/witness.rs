@@ -214,8 +214,8 @@ impl Touched {
     }
 }
 
-/// The same for a single thread.
-fn witness(
+/// A lane in `mask` that what a single thread did at `stamp` is not ordered before, if the two conflict.
+pub(super) fn witness(
     current: &Current<'_>,
     class: Class,
     stamp: Stamp,
