@@ -123,12 +123,17 @@ impl Candidate {
             Some(Ok(expected)) => (expected.to_string(), is_as_expected(expected, &trial)),
             Some(Err(error)) => (error.clone(), false),
         };
+        // Whoever asks for a GPU wants to know if it was of no use.
+        let got = match &trial.not_timed {
+            None => summary(&trial),
+            Some(why) => format!("{}, not timed: {why}", summary(&trial)),
+        };
         Ok(Verified {
             folder: self.entry.folder,
             what: self.what,
             expected,
-            got: summary(&trial),
-            is_good,
+            got,
+            is_good: is_good && trial.not_timed.is_none(),
             timing: trial.timing,
             seconds: started.elapsed().as_secs_f64(),
         })

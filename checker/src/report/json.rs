@@ -178,6 +178,7 @@ fn judgement(judged: &Judged<'_>) -> Value {
         "cases": trial.cases.iter().map(|c| case(exercise, c, &name)).collect::<Vec<_>>(),
         "requirements": trial.requirements.iter().map(requirement).collect::<Vec<_>>(),
         "timing": trial.timing.as_ref().map(timing),
+        "not_timed": trial.not_timed,
         "not_judged_here": exercise.not_judged_here,
         "message": trial.rejection.as_ref().map(message::rejection),
         "diagnostics": match &trial.rejection {

@@ -6,13 +6,14 @@ mod clock;
 
 use cuda::device::DeviceInfo;
 use cuda::nvrtc::{Arch, Diagnostic, Toolchain};
-use exercise::LaunchSpec;
+use exercise::{Exercise, LaunchSpec};
 
 use crate::compile::{Rejection, Resources};
 use crate::judge::timing::Timing;
 use crate::judge::{self, CaseJudgement, CaseVerdict, RequirementJudgement, Verdict};
 use crate::registry::Entry;
-use candidate::prepare;
+use candidate::{Candidate, prepare};
+use cases::Tried;
 
 /// The seed of the inputs unless another one is asked for: verdicts are the same everywhere and every time.
 pub(crate) const DEFAULT_SEED: u64 = 0x0057_4152_504c_494e;
@@ -54,6 +55,8 @@ pub(crate) struct Trial {
     pub(crate) requirements: Vec<RequirementJudgement>,
     /// Times on a GPU, if it got that far.
     pub(crate) timing: Option<Timing>,
+    /// Why a GPU that is there was of no use.
+    pub(crate) not_timed: Option<String>,
     /// How the kernel was launched, and what it occupies.
     pub(crate) launched: Option<Launched>,
 }
@@ -76,9 +79,9 @@ pub(crate) fn judge(toolchain: &Toolchain, attempt: &Attempt<'_>) -> anyhow::Res
         Engine::Sim | Engine::SimThenGpu(_) => (Arch::SM_80, true),
         Engine::Gpu(device) => (device.arch(), false),
     };
-    // Two compilers at a time cost no more than one where there are two cores.
-    let (candidate, reference) = rayon::join(
-        || prepare(toolchain, exercise, source, name, arch),
+    // The reference has a core to itself where there are two.
+    let (tried, reference) = rayon::join(
+        || run(exercise, prepare(toolchain, exercise, source, name, arch)?, engine, seed),
         || {
             if with_reference && is_simulated {
                 cases::measure_reference(toolchain, exercise, seed)
@@ -87,29 +90,23 @@ pub(crate) fn judge(toolchain: &Toolchain, attempt: &Attempt<'_>) -> anyhow::Res
             }
         },
     );
-    let candidate = match candidate? {
-        Ok(candidate) => candidate,
-        Err(rejection) => return Ok(Trial::rejected(rejection)),
-    };
-    let tried = match engine {
-        Engine::Sim | Engine::SimThenGpu(_) => cases::simulate(exercise, &candidate, seed)?,
-        Engine::Gpu(device) => cases::run_on(device, exercise, &candidate, seed)?,
-    };
-    let tried = match tried {
+    let (candidate, Tried { mut cases, measured }) = match tried? {
         Ok(tried) => tried,
         Err(rejection) => return Ok(Trial::rejected(rejection)),
     };
-    let is_right = tried.cases.iter().all(|case| case.verdict == CaseVerdict::Right);
-    let mut cases = tried.cases;
-    let timing = match engine {
-        Engine::SimThenGpu(device) | Engine::Gpu(device) if is_right => {
-            clock::time(toolchain, device, attempt, &mut cases)?
-        }
-        _ => None,
+    let is_right = cases.iter().all(|case| case.verdict == CaseVerdict::Right);
+    let (timing, not_timed) = match engine {
+        Engine::Gpu(device) if is_right => (clock::time(toolchain, device, attempt, &mut cases)?, None),
+        // Where the simulator has judged already, a GPU that fails is only worth a note.
+        Engine::SimThenGpu(device) if is_right => match clock::time(toolchain, device, attempt, &mut cases) {
+            Ok(timing) => (timing, None),
+            Err(error) => (None, Some(error.to_string())),
+        },
+        _ => (None, None),
     };
     let reference = reference?;
     let requirements =
-        judge::judge_requirements(exercise.requirements, tried.measured.as_ref(), reference.as_ref());
+        judge::judge_requirements(exercise.requirements, measured.as_ref(), reference.as_ref());
     Ok(Trial {
         verdict: judge::verdict(&cases, &requirements, timing.map(|timing| timing.decision)),
         rejection: None,
@@ -117,8 +114,27 @@ pub(crate) fn judge(toolchain: &Toolchain, attempt: &Attempt<'_>) -> anyhow::Res
         cases,
         requirements,
         timing,
+        not_timed,
         launched: Some(Launched { spec: candidate.spec, resources: candidate.resources }),
     })
+}
+
+/// Runs all cases of what was prepared.
+fn run(
+    exercise: &Exercise,
+    candidate: Result<Candidate, Rejection>,
+    engine: Engine<'_>,
+    seed: u64,
+) -> anyhow::Result<Result<(Candidate, Tried), Rejection>> {
+    let candidate = match candidate {
+        Ok(candidate) => candidate,
+        Err(rejection) => return Ok(Err(rejection)),
+    };
+    let tried = match engine {
+        Engine::Sim | Engine::SimThenGpu(_) => cases::simulate(exercise, &candidate, seed)?,
+        Engine::Gpu(device) => cases::run_on(device, exercise, &candidate, seed)?,
+    };
+    Ok(tried.map(|tried| (candidate, tried)))
 }
 
 impl Trial {
@@ -130,6 +146,7 @@ impl Trial {
             cases: Vec::new(),
             requirements: Vec::new(),
             timing: None,
+            not_timed: None,
             launched: None,
         }
     }

@@ -32,6 +32,9 @@ pub(crate) fn judged(judged: &Judged<'_>) {
     if let (Some(timing), Some(speed)) = (&judged.trial.timing, exercise.speed) {
         println!("  {}\n", message::timing(timing, speed.baseline.name));
     }
+    if let Some(why) = &judged.trial.not_timed {
+        println!("  not timed: {why}\n");
+    }
     conclusion(judged);
 }
 
