@@ -10,13 +10,7 @@ const LN_2: f64 = std::f64::consts::LN_2;
 #[inline(always)]
 pub(super) fn exp2(x: f64) -> f64 {
     // Beyond this everything is 0 or infinite as a single.
-    let x = if x < -1000.0 {
-        -1000.0
-    } else if x > 1000.0 {
-        1000.0
-    } else {
-        x
-    };
+    let x = x.clamp(-1000.0, 1000.0);
     let (whole, fraction) = split(x);
     let t = fraction * LN_2;
     // |t| < 0.35: the series of e^t up to t^11 / 11! is good to 1e-15.

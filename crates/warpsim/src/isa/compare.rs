@@ -1,5 +1,7 @@
 //! Comparisons: `setp`, `set`, and `testp`.
 
+#![allow(clippy::neg_cmp_op_on_partial_ord, reason = "that is what an unordered comparison is")]
+
 use std::num::FpCategory;
 
 use super::Form;

@@ -149,7 +149,7 @@ pub(super) fn multiply(a: f64, b: f64, rounding: Rounding) -> f64 {
     if plain.is_nan() {
         return settle(plain, [b, a]);
     }
-    if a == 0.0 || b == 0.0 || !plain.is_finite() && !(a.is_finite() && b.is_finite()) {
+    if a == 0.0 || b == 0.0 || !(plain.is_finite() || a.is_finite() && b.is_finite()) {
         return plain;
     }
     fma(a, b, 0.0f64.copysign(plain), rounding)

@@ -22,9 +22,22 @@ impl Form {
     pub(crate) fn names(&self) -> Vec<String> {
         expand(self.pattern)
     }
+
+    /// Their opcodes, and the pattern of their modifiers.
+    pub(super) fn split(&self) -> (Vec<String>, &'static str) {
+        let choices = if self.pattern.starts_with('{') {
+            self.pattern.find('}').map_or(0, |close| close + 1)
+        } else {
+            0
+        };
+        let rest = &self.pattern[choices..];
+        let end = choices + rest.find(['.', '{']).unwrap_or(rest.len());
+        (expand(&self.pattern[..end]), &self.pattern[end..])
+    }
 }
 
-fn expand(pattern: &str) -> Vec<String> {
+/// Every choice of alternatives.
+pub(super) fn expand(pattern: &str) -> Vec<String> {
     let mut names = vec![String::new()];
     let mut rest = pattern;
     while let Some(open) = rest.find('{') {
@@ -42,14 +55,15 @@ fn expand(pattern: &str) -> Vec<String> {
     names
 }
 
-/// A key that is the same for every order of the modifiers, except that types keep theirs (`cvt.f32.s32`).
-pub(super) fn key(opcode: &str, modifiers: &[&str]) -> String {
-    let mut qualifiers: Vec<&str> = modifiers.iter().copied().filter(|m| !is_type(m)).collect();
-    qualifiers.sort_unstable();
-    let mut key = opcode.to_owned();
-    for part in qualifiers.into_iter().chain(modifiers.iter().copied().filter(|m| is_type(m))) {
+/// The modifiers in one order, whatever order they are written in, except that types keep theirs (`cvt.f32.s32`).
+pub(super) fn key(modifiers: &[&str]) -> String {
+    let mut sorted: Vec<&str> = modifiers.to_vec();
+    // Stable: types are equal to each other, and come last.
+    sorted.sort_by_key(|m| if is_type(m) { (true, "") } else { (false, *m) });
+    let mut key = String::with_capacity(32);
+    for modifier in sorted {
         key.push('.');
-        key.push_str(part);
+        key.push_str(modifier);
     }
     key
 }

@@ -15,7 +15,7 @@
 //! - **`mma.sync`** works on whole fragments: [`Mma`]. **`atom`, `red`, `redux`** combine two values: [`atomic()`].
 
 use std::collections::HashMap;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use crate::alu::Alu;
 
@@ -36,8 +36,8 @@ mod simd;
 mod tests;
 
 pub(crate) use atomic::{AtomicFn, atomic};
-use form::key;
 pub(crate) use form::{Form, Mode};
+use form::{expand, key};
 pub(crate) use matrix::Mma;
 
 /// A modifier that asks for the `setp` form with a second destination, the complement.
@@ -57,30 +57,53 @@ static TABLES: &[&[&[Form]]] = &[
     simd::TABLES,
 ];
 
-static INDEX: LazyLock<HashMap<String, Alu>> = LazyLock::new(|| {
-    let mut index = HashMap::new();
+/// The instructions of an opcode by their modifiers: first only the forms, and all names once one is asked for.
+struct Opcode {
+    forms: Vec<(&'static str, Alu)>,
+    by_modifiers: OnceLock<HashMap<String, Alu>>,
+}
+
+impl Opcode {
+    fn find(&self, modifiers: &[&str]) -> Option<Alu> {
+        self.by_modifiers.get_or_init(|| self.index()).get(&key(modifiers)).copied()
+    }
+
+    fn index(&self) -> HashMap<String, Alu> {
+        let mut index = HashMap::new();
+        for &(pattern, alu) in &self.forms {
+            for name in expand(pattern) {
+                let modifiers: Vec<&str> = name.split('.').skip(1).collect();
+                index.entry(key(&modifiers)).or_insert(Alu { imm: Mode::of(&modifiers).0, ..alu });
+            }
+        }
+        index
+    }
+}
+
+static OPCODES: LazyLock<HashMap<String, Opcode>> = LazyLock::new(|| {
+    let mut opcodes: HashMap<String, Opcode> = HashMap::new();
     for form in forms() {
-        for name in form.names() {
-            let mut parts = name.split('.');
-            let opcode = parts.next().unwrap_or_default();
-            let modifiers: Vec<&str> = parts.collect();
-            let alu = Alu { imm: Mode::of(&modifiers).0, ..form.alu };
-            index.entry(key(opcode, &modifiers)).or_insert(alu);
+        let (names, modifiers) = form.split();
+        for opcode in names {
+            let opcode = opcodes
+                .entry(opcode)
+                .or_insert_with(|| Opcode { forms: Vec::new(), by_modifiers: OnceLock::new() });
+            opcode.forms.push((modifiers, form.alu));
         }
     }
-    index
+    opcodes
 });
 
 /// The meaning of `opcode` with `modifiers` (in any order, but for types: `cvt.f32.s32`), or `None` if it is no
 /// register instruction that the simulator knows.
 pub(crate) fn find(opcode: &str, modifiers: &[&str]) -> Option<Alu> {
-    let negated = modifiers.contains(&NEGATED_C);
-    if negated {
-        let plain: Vec<&str> = modifiers.iter().copied().filter(|&m| m != NEGATED_C).collect();
-        let alu = find(opcode, &plain)?;
-        return Some(Alu { imm: alu.imm | Mode::of(&[NEGATED_C]).0, ..alu });
+    let opcode = OPCODES.get(opcode)?;
+    if !modifiers.contains(&NEGATED_C) {
+        return opcode.find(modifiers);
     }
-    INDEX.get(&key(opcode, modifiers)).copied()
+    let plain: Vec<&str> = modifiers.iter().copied().filter(|&m| m != NEGATED_C).collect();
+    let alu = opcode.find(&plain)?;
+    Some(Alu { imm: alu.imm | Mode::of(&[NEGATED_C]).0, ..alu })
 }
 
 /// All forms, in the order of the tables.

@@ -42,7 +42,7 @@ fn each_form_adds_an_instruction() {
         let mut new = false;
         for name in form.names() {
             let parts: Vec<&str> = name.split('.').collect();
-            new |= seen.insert(key(parts[0], &parts[1..]));
+            new |= seen.insert((parts[0].to_owned(), key(&parts[1..])));
         }
         assert!(new, "{} is hidden by earlier forms", form.pattern);
     }
