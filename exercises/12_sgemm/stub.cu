@@ -1,7 +1,7 @@
 // 12  SGEMM: as fast as the vendor's library.
 //
-// No new idea in this one: it takes everything from before, put together and tuned. On an H200, exercise 01 reaches 5.5
-// TFLOP/s, 02 reaches 9, 04 reaches 26, and cuBLAS, without tensor cores, some 47 to 50. The reference gets 46.
+// No new idea in this one: it takes everything from before, put together and tuned. On an H200, the solution of 01 reaches
+// 5.5 TFLOP/s, that of 02 9, 04 29, 11 36, and of this one 45. cuBLAS, without tensor cores, gets 47 to 51.
 //
 // A road that leads there, with what each step repairs (begin with your kernel of 04 or 11):
 //

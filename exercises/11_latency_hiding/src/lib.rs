@@ -74,7 +74,9 @@ exercise::exercise! {
                     async_wait();
                     __syncthreads();
                     if (phase + 1 < phases) {
-                        load_tiles(tile_a[1 - now], tile_b[1 - now], A, B, row0, col0, (phase + 1) * TILE, M, N, K);
+                        int k0 = (phase + 1) * TILE;
+                        load_tile<SIDE, TILE>(tile_a[1 - now], A, row0, k0, M, K);
+                        load_tile<TILE, SIDE>(tile_b[1 - now], B, k0, col0, K, N);
                         async_commit();
                     }
                     // ... multiply from tile_a[now] and tile_b[now]
