@@ -23,7 +23,9 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     // The compiler and the GPU are used in child processes, which are this program again.
     cuda::worker::run_if_worker();
-    let exit = command::execute().unwrap_or_else(|error| {
+    report::terminal::announce_bugs();
+    let exit = std::panic::catch_unwind(command::execute).unwrap_or(Ok(exit::Exit::NotJudged));
+    let exit = exit.unwrap_or_else(|error| {
         report::terminal::error(&error);
         exit::Exit::of(&error)
     });

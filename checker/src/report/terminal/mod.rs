@@ -15,6 +15,21 @@ pub(super) use run::run;
 
 use owo_colors::OwoColorize;
 
+/// Makes a panic read as what it is: a defect of this program, of which its authors want to know.
+pub(crate) fn announce_bugs() {
+    std::panic::set_hook(Box::new(|panic| {
+        let payload = panic.payload();
+        let what = payload.downcast_ref::<&str>().copied();
+        let what =
+            what.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
+        let place = panic.location().map(|at| format!(" at {}:{}", at.file(), at.line())).unwrap_or_default();
+        anstream::eprintln!(
+            "{} {what}{place}\nThis is a bug in the checker, not in your kernel. Please report it with the kernel's source.",
+            "internal error:".red().bold()
+        );
+    }));
+}
+
 /// Prints an error that kept a command from being done.
 pub(crate) fn error(error: &anyhow::Error) {
     // Errors that wrap others often repeat them; each message is said once.
