@@ -453,6 +453,21 @@ fn a_fence_covers_what_its_thread_knows() {
     assert_eq!(trace.faults(), [(Error, 16, Some(10))]);
 }
 
+/// What a thread has learnt before its fence is covered, also if a barrier comes between fence and atomic.
+#[test]
+fn a_fence_covers_what_came_by_syncwarp() {
+    let play = |mask: u32| {
+        let mut trace = Trace::new(64);
+        trace.write_own(Global, lane(1), 10, |_| 1).syncwarp((0, mask), 11);
+        trace.fence(lane(0), 12, Scope::Device).barrier(13).atomic(Global, lane(0), 14, |_| 5000);
+        trace.next_block().atomic(Global, lane(0), 14, |_| 5000).read(Global, lane(0), 15, |_| 1);
+        trace.faults()
+    };
+    assert_eq!(play(WARP), []);
+    assert_eq!(play(0b11), []);
+    assert_eq!(play(0b01), [(Error, 15, Some(10))]);
+}
+
 /// Block 1 learns of block 0, block 2 of block 1 only, through another flag.
 #[test]
 fn order_between_blocks_is_transitive() {

@@ -68,10 +68,13 @@ struct Thread {
     fences: [Fence; 2],
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+/// The last fence of a thread.
+#[derive(Clone, Debug, Default)]
 struct Fence {
     phase: u32,
     clock: u32,
+    /// What the thread knew at this one and the fences before it in the block.
+    covers: Knowledge,
 }
 
 /// Arrivals at a block barrier that has not completed.
@@ -271,9 +274,16 @@ impl Order {
     pub(super) fn fence(&mut self, warp: u32, mask: u32, scope: Scope) {
         let index = warp as usize;
         self.settle_pending(index, mask);
-        let fence = Fence { phase: self.phase, clock: self.warps[index].clock };
+        let clock = self.warps[index].clock;
         for lane in lanes(mask) {
-            self.threads[32 * index + lane as usize].fences[..=reach(scope)].fill(fence);
+            let Snapshot { phase, knowledge } = self.everything(32 * index as u32 + lane, clock);
+            for fence in &mut self.threads[32 * index + lane as usize].fences[..=reach(scope)] {
+                if fence.phase < self.block_phase {
+                    fence.covers.clear();
+                }
+                fence.covers.join(&knowledge);
+                (fence.phase, fence.clock) = (phase, clock);
+            }
         }
         self.warps[index].fenced |= mask;
         self.warps[index].clock += 1;
@@ -372,25 +382,23 @@ impl Order {
     /// What fences let a thread release: all that it knew at its own last one, and of what has come to it since
     /// through barriers, what others had fenced themselves.
     fn fenced(&self, thread: u32, level: usize) -> Option<Snapshot> {
-        let fence = self.threads[thread as usize].fences[level];
-        if fence.phase == self.phase {
-            return Some(self.everything(thread, fence.clock));
+        let own = &self.threads[thread as usize].fences[level];
+        if own.phase == self.phase {
+            return Some(self.everything(thread, own.clock));
         }
         let mut snapshot = Snapshot::default();
-        for (other, fences) in (0..).zip(self.threads.iter().map(|thread| &thread.fences)) {
-            let Fence { phase, clock } = fences[level];
-            if phase == self.phase {
-                snapshot.knowledge.learn_thread(other, clock.min(self.known_clock(thread, other)));
-            } else if phase >= self.block_phase {
-                snapshot.phase = snapshot.phase.max(phase);
-                snapshot.knowledge.learn_thread(other, clock);
+        let mut found = false;
+        for (other, Fence { phase, clock, covers }) in
+            (0..).zip(self.threads.iter().map(|thread| &thread.fences[level]))
+        {
+            let known = *phase < self.phase || *clock <= self.known_clock(thread, other);
+            if *phase >= self.block_phase && known {
+                snapshot.phase = snapshot.phase.max(*phase);
+                snapshot.knowledge.join(covers);
+                found = true;
             }
         }
-        if snapshot.phase == 0 && snapshot.knowledge.threads.is_empty() {
-            return None;
-        }
-        snapshot.knowledge.blocks.clone_from(&self.known_blocks);
-        Some(snapshot)
+        found.then_some(snapshot)
     }
 
     /// Up to which clock in this phase `thread` knows another one.
