@@ -5,19 +5,22 @@ use super::form::Rounding;
 /// The NaN that double-precision instructions make where no operand is NaN.
 pub(super) const NAN: f64 = f64::from_bits(0xfff8_0000_0000_0000);
 
-/// What a NaN becomes on its way through an instruction: quiet.
-#[inline(always)]
-pub(super) fn quiet(x: f64) -> f64 {
-    f64::from_bits(x.to_bits() | 1 << 51)
-}
-
-/// `result`, or if that is NaN the first NaN among the operands, or else [`NAN`].
+/// `result`, or if that is NaN the first NaN among the operands, or else [`NAN`]. On the bits, see `float::canon`.
 #[inline(always)]
 pub(super) fn settle<const N: usize>(result: f64, operands: [f64; N]) -> f64 {
-    if !result.is_nan() {
-        return result;
+    let mut nan = NAN.to_bits();
+    for operand in (0..N).rev() {
+        let bits = operands[operand].to_bits();
+        // Quiet.
+        nan = if is_nan(bits) { bits | 1 << 51 } else { nan };
     }
-    operands.into_iter().rev().fold(NAN, |nan, x| if x.is_nan() { quiet(x) } else { nan })
+    f64::from_bits(if is_nan(result.to_bits()) { nan } else { result.to_bits() })
+}
+
+/// Whether these are the bits of a NaN.
+#[inline(always)]
+pub(super) fn is_nan(bits: u64) -> bool {
+    bits & (u64::MAX >> 1) > 0x7ff << 52
 }
 
 /// A finite number: plus or minus `significand` times 2^`scale`.

@@ -123,15 +123,16 @@ static DOUBLE_MODES: &[Form] = &[
     Form::new("sqrt.{rz|rm|rp}.f64", alu!(mode => |m, a: f64| double::square_root(a, m.rounding()))),
 ];
 
-/// NaN results have one payload, whatever came in.
+/// NaN results have one payload, whatever came in. On the bits: the compiler takes any NaN that an operation makes for
+/// as good as another, and would drop a comparison of numbers.
 #[inline(always)]
 pub(super) fn canon(x: f32) -> f32 {
-    if x.is_nan() { f32::from_bits(round::F32.nan) } else { x }
+    f32::from_bits(if x.to_bits() & 0x7fff_ffff > 0x7f80_0000 { round::F32.nan } else { x.to_bits() })
 }
 
 #[inline(always)]
 pub(super) fn canon_f64(x: f64) -> f64 {
-    if x.is_nan() { double::NAN } else { x }
+    settle(x, [])
 }
 
 /// Subnormal numbers become zero, with their sign.
@@ -258,7 +259,7 @@ fn divide_by_reciprocal(a: f32, b: f32) -> f32 {
 /// The approximations of `.f64` take and give the upper 32 bits only.
 #[inline(always)]
 fn gross(x: f64) -> f64 {
-    if x.is_nan() { f64::from_bits(0x7fff_ffff << 32) } else { upper(x) }
+    if double::is_nan(x.to_bits()) { f64::from_bits(0x7fff_ffff << 32) } else { upper(x) }
 }
 
 #[inline(always)]
