@@ -1,7 +1,7 @@
 //! Runs a kernel from this course in a program of its own, through cudarc:
 //!
 //! ```console
-//! $ nvcc -ptx -I kernels -o transpose.ptx exercises/06_bank_padding/kernel.cu
+//! $ nvcc -ptx -I kernels -o transpose.ptx exercises/05_transpose_coalescing/kernel.cu
 //! $ cargo run -p book --example host -- transpose.ptx
 //! ```
 
