@@ -69,7 +69,8 @@ pub struct Exercise {
     pub stub: &'static str,
     /// What the stub must be rejected for, in the words of an [`Expectation`]: `too_slow store_sectors`.
     pub stub_fails: &'static str,
-    /// The reference solution, the file of `solutions/`.
+    /// The reference solution: `solutions/NN_slug/kernel.cu`. Other files of that folder are other ways to solve it, which must
+    /// pass too.
     pub solution: &'static str,
     /// What to compute.
     pub problem: &'static dyn Problem,
