@@ -171,7 +171,7 @@ fn write_all<D: Output>(registers: &mut Registers, operands: &Operands, buffer: 
 
 /// Makes an [`Alu`] of a scalar function: `alu!(|a: u32, b: u32| a.wrapping_add(b))`. Two destinations: return a pair.
 ///
-/// With `imm =>` in front, the closure's first argument is the immediate: `alu!(imm => |table, a: u32| ...)`. With
+/// With `imm =>` in front, the closure's first argument is the immediate: `alu!(imm => |table, a: u32, ...| ...)`. With
 /// `mode =>` it is the [`Mode`](crate::isa::Mode) in the immediate; such functions stand for many rare instructions
 /// and are built once, not for each kind of CPU.
 macro_rules! alu {
@@ -183,7 +183,6 @@ macro_rules! alu {
     (|$a:ident: $ta:ty, $b:ident: $tb:ty, $c:ident: $tc:ty, $d:ident: $td:ty| $body:expr) => {
         alu!(@fast map4 kinds4, |_imm: u32, $a: $ta, $b: $tb, $c: $tc, $d: $td| $body)
     };
-    (imm => |$i:ident, $a:ident: $ta:ty| $body:expr) => { alu!(@fast map1 kinds1, |$i: u32, $a: $ta| $body) };
     (imm => |$i:ident, $a:ident: $ta:ty, $b:ident: $tb:ty, $c:ident: $tc:ty| $body:expr) => {
         alu!(@fast map3 kinds3, |$i: u32, $a: $ta, $b: $tb, $c: $tc| $body)
     };

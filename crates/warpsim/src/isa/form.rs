@@ -19,6 +19,7 @@ impl Form {
     }
 
     /// Every instruction that the pattern stands for.
+    #[cfg(test)]
     pub(crate) fn names(&self) -> Vec<String> {
         expand(self.pattern)
     }

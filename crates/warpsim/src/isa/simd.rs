@@ -11,6 +11,11 @@ pub(super) static TABLES: &[&[Form]] = &[UNSIGNED2, UNSIGNED4, SIGNED2, SIGNED4]
 /// All operations on `$count` elements; `.sat` clamps results to their range, `.add` adds them all up, and the third
 /// operand.
 macro_rules! simd {
+    ($count:literal, $ty:literal, $signed:literal) => {
+        simd! { $count, $ty, $signed:
+            "vadd" add "vsub" subtract "vabsdiff" difference "vavrg" average "vmin" min "vmax" max
+        }
+    };
     ($count:literal, $ty:literal, $signed:literal: $($name:literal $operation:ident)*) => { &[$(
         Form::new(
             concat!($name, $count, ".", $ty, ".", $ty, ".", $ty, "{.sat|}"),
@@ -22,10 +27,10 @@ macro_rules! simd {
         ),
     )*] };
 }
-static UNSIGNED2: &[Form] = simd!(2, "u32", false: "vadd" add "vsub" subtract "vabsdiff" difference "vavrg" average "vmin" min "vmax" max);
-static UNSIGNED4: &[Form] = simd!(4, "u32", false: "vadd" add "vsub" subtract "vabsdiff" difference "vavrg" average "vmin" min "vmax" max);
-static SIGNED2: &[Form] = simd!(2, "s32", true: "vadd" add "vsub" subtract "vabsdiff" difference "vavrg" average "vmin" min "vmax" max);
-static SIGNED4: &[Form] = simd!(4, "s32", true: "vadd" add "vsub" subtract "vabsdiff" difference "vavrg" average "vmin" min "vmax" max);
+static UNSIGNED2: &[Form] = simd!(2, "u32", false);
+static UNSIGNED4: &[Form] = simd!(4, "u32", false);
+static SIGNED2: &[Form] = simd!(2, "s32", true);
+static SIGNED4: &[Form] = simd!(4, "s32", true);
 
 /// The results of all elements, before they are cut to their width.
 struct Elements {

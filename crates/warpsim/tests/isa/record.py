@@ -4,7 +4,8 @@
     cargo test -p warpsim hardware::list -- --ignored --nocapture | grep '^@' > forms.txt
     record.py build forms.txt DIR [PTXAS]   makes DIR/*.cubin (needs ptxas), and says what ptxas rejects
     record.py run DIR OUT                   runs them (needs libcuda and a GPU), and writes the results to OUT
-    record.py sample OUT h200.txt           keeps what the tests look at
+    record.py sample forms.txt OUT DIR      keeps what the tests look at: DIR/h200.txt, and with its inputs for
+                                            `tests/isa_programs.rs`, DIR/programs.txt
 """
 import ctypes
 import glob
@@ -175,14 +176,19 @@ def run(folder, out):
                 file.write(name + " " + " ".join(",".join(f"{v:x}" for v in row) for row in rows) + "\n")
 
 
-def sample(results, path):
+def sample(forms, results, folder):
     """Of the thousands of comparisons every twelfth, and one round of everything but `mma`."""
-    with open(path, "w") as file:
+    described = {line.split(" ", 2)[1]: line.split() for line in open(forms)}
+    with open(f"{folder}/h200.txt", "w") as lanes_only, open(f"{folder}/programs.txt", "w") as programs:
         for line in open(results):
             name, *lanes = line.split()
             if name.startswith("set") and zlib.crc32(name.encode()) % 12:
                 continue
-            file.write(" ".join([name] + (lanes if name.startswith("mma") else lanes[:32])) + "\n")
+            is_matrix = name.startswith("mma")
+            lanes_only.write(" ".join([name] + (lanes if is_matrix else lanes[:32])) + "\n")
+            _, _, imm, dst, src, *inputs = described[name]
+            count = 32 if is_matrix else 5
+            programs.write(" ".join([name, imm, dst, src, *inputs[:count], "=", *lanes[:count]]) + "\n")
 
 
 if __name__ == "__main__":
