@@ -22,4 +22,4 @@ pub use fault::{BarrierProblem, Detail, Fault, FaultKind, Party, Severity, Sink,
 pub use launch::{Arg, Checks, Launch, LaunchError, limits};
 pub use memory::{BufferId, Device};
 pub use program::{LowerError, Program};
-pub use report::{LineCounters, Outcome, Report};
+pub use report::{LineCounters, Outcome, Report, WorstAccess};

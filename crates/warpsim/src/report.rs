@@ -1,7 +1,7 @@
 //! What a launch came to.
 
 use crate::counters::Counters;
-use crate::fault::{Fault, Severity, SourceLine};
+use crate::fault::{Fault, Severity, SourceLine, Space, Touch};
 
 /// How the launch ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +23,44 @@ pub struct LineCounters {
     pub counters: Counters,
 }
 
+/// The costliest request of one instruction: the most sectors in global memory, the most wavefronts elsewhere. Of
+/// equal ones it is the first, in the order of blocks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorstAccess {
+    /// The instruction's line.
+    pub at: Option<SourceLine>,
+    /// The kind of memory.
+    pub space: Space,
+    /// Whether it reads or writes.
+    pub touch: Touch,
+    /// Bytes per lane.
+    pub bytes: u32,
+    /// The lanes that take part.
+    pub mask: u32,
+    /// Address of each lane; meaningful for the lanes of `mask` only.
+    pub addresses: [u64; 32],
+    /// Sectors of 32 bytes; 0 outside global memory.
+    pub sectors: u32,
+    /// Turns that the request takes.
+    pub wavefronts: u32,
+    /// The buffer or shared array that the first active lane touches.
+    pub object: Option<String>,
+    /// Where in it, in bytes.
+    pub offset: i64,
+    /// The block.
+    pub block: [u32; 3],
+    /// The warp in its block.
+    pub warp: u32,
+}
+
+impl WorstAccess {
+    /// The lanes that take part, ascending.
+    pub fn lanes(&self) -> impl Iterator<Item = usize> + use<> {
+        let mask = self.mask;
+        (0..32).filter(move |lane| mask >> lane & 1 == 1)
+    }
+}
+
 /// Everything known after a launch.
 #[derive(Clone, Debug)]
 pub struct Report {
@@ -34,6 +72,9 @@ pub struct Report {
     pub counters: Counters,
     /// The same by source line, in order of line; instructions that have no line are in the totals only.
     pub lines: Vec<LineCounters>,
+    /// The costliest request of each instruction that touches memory, in the order of instructions; empty unless
+    /// [`Checks::counters`](crate::Checks) was set.
+    pub worst: Vec<WorstAccess>,
     /// What device `printf` wrote.
     pub printed: String,
     /// Seconds for the launch alone.

@@ -123,6 +123,7 @@ pub(crate) fn run(launch: &Launch, program: &Program, device: &mut Device, param
         faults,
         counters: findings.counters,
         lines: findings.lines,
+        worst: findings.worst,
         printed: String::from_utf8_lossy(&total.printed).into_owned(),
         seconds,
     }

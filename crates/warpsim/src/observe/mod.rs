@@ -7,6 +7,7 @@
 //! | `initcheck` | uses of values that nothing wrote |
 //! | `synccheck` | divergent barriers |
 //! | `traffic` | requests, sectors, wavefronts, bytes |
+//! | `worst` | the costliest request of each instruction |
 //! | `divergence` | instructions, lanes, branches, barriers |
 //!
 //! While a kernel runs, everything is counted by instruction and threads have linear indices; names, lines and
@@ -21,12 +22,13 @@ mod memcheck;
 mod racecheck;
 mod synccheck;
 mod traffic;
+mod worst;
 
 use crate::counters::Counters;
 use crate::fault::{self, BarrierProblem, Fault, Sink, SourceLine, Space};
 use crate::launch::Checks;
 use crate::observer::{Access, BadAccess, Observer, Scope, Site};
-use crate::report::LineCounters;
+use crate::report::{LineCounters, WorstAccess};
 
 use divergence::Divergence;
 use initcheck::Initcheck;
@@ -109,6 +111,8 @@ pub struct Findings {
     pub counters: Counters,
     /// The same by source line, in order of line; instructions that have no line are in the totals only.
     pub lines: Vec<LineCounters>,
+    /// The costliest request of each instruction.
+    pub worst: Vec<WorstAccess>,
 }
 
 /// The observers that a launch asked for, as one. Executing blocks in several ranges takes one `Monitors` for each;
@@ -191,10 +195,12 @@ impl Monitors {
         ];
         let faults =
             sets.into_iter().flatten().flat_map(|set| set.resolve(&self.context, resolver)).collect();
+        let worst = self.traffic.map(|traffic| traffic.into_worst().resolve(&self.context, resolver));
         Findings {
             faults: fault::arrange(faults),
             counters,
             lines: lines.into_iter().map(|(at, counters)| LineCounters { at, counters }).collect(),
+            worst: worst.unwrap_or_default(),
         }
     }
 
@@ -230,7 +236,7 @@ impl Observer for Monitors {
     #[inline]
     fn access(&mut self, at: Site, access: &Access<'_>) {
         if let Some(traffic) = &mut self.traffic {
-            traffic.access(at.pc, access);
+            traffic.access(at, access);
         }
         if let Some(initcheck) = &mut self.initcheck {
             initcheck.access(at.pc, access);

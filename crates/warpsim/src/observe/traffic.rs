@@ -1,8 +1,9 @@
 //! Counts requests, sectors, wavefronts and bytes, by instruction and by kind of memory.
 
+use super::worst::Worst;
 use crate::counters::Counters;
 use crate::fault::{Space, Touch};
-use crate::observer::Access;
+use crate::observer::{Access, Site};
 
 /// The kinds of traffic that have counters of their own.
 const CLASSES: usize = 7;
@@ -11,6 +12,7 @@ const CLASSES: usize = 7;
 #[derive(Clone, Debug)]
 pub(super) struct Traffic {
     by_pc: Vec<[Cost; CLASSES]>,
+    worst: Worst,
 }
 
 /// What the requests of one instruction to one kind of memory have cost.
@@ -21,6 +23,8 @@ struct Cost {
     sectors: u64,
     wavefronts: u64,
     conflicts: u64,
+    /// Sectors (global memory) or wavefronts of the costliest request so far.
+    most: u32,
 }
 
 #[derive(Clone, Copy)]
@@ -53,11 +57,11 @@ impl Class {
 
 impl Traffic {
     pub(super) fn new(instructions: usize) -> Traffic {
-        Traffic { by_pc: vec![[Cost::default(); CLASSES]; instructions] }
+        Traffic { by_pc: vec![[Cost::default(); CLASSES]; instructions], worst: Worst::default() }
     }
 
     #[inline]
-    pub(super) fn access(&mut self, pc: u32, access: &Access<'_>) {
+    pub(super) fn access(&mut self, at: Site, access: &Access<'_>) {
         let Some(class) = Class::of(access.space, access.touch) else { return };
         let pattern = access.pattern;
         let wavefronts = match access.touch {
@@ -65,12 +69,17 @@ impl Traffic {
             Touch::Write | Touch::Atomic => pattern.store_wavefronts,
         };
         let least = (access.bytes / 4).max(1);
-        let cost = &mut self.by_pc[pc as usize][class as usize];
+        let cost = &mut self.by_pc[at.pc as usize][class as usize];
         cost.requests += 1;
         cost.bytes += u64::from(access.bytes * access.mask.count_ones());
         cost.sectors += u64::from(pattern.sectors);
         cost.wavefronts += u64::from(wavefronts);
         cost.conflicts += u64::from(wavefronts.saturating_sub(least));
+        let most = if access.space == Space::Global { pattern.sectors } else { wavefronts };
+        if most > cost.most {
+            cost.most = most;
+            self.worst.keep(at, class as usize, most, wavefronts, access);
+        }
     }
 
     /// Adds the counts of later blocks.
@@ -81,7 +90,14 @@ impl Traffic {
             cost.sectors += later.sectors;
             cost.wavefronts += later.wavefronts;
             cost.conflicts += later.conflicts;
+            cost.most = cost.most.max(later.most);
         }
+        self.worst.merge(&later.worst);
+    }
+
+    /// The costliest request of each instruction.
+    pub(super) fn into_worst(self) -> Worst {
+        self.worst
     }
 
     /// Fills in the counters of instruction `pc`.
