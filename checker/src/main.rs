@@ -6,6 +6,8 @@ mod compile;
 mod engine;
 mod exit;
 mod finding;
+mod gpu_table;
+mod grade;
 mod judge;
 mod kernel;
 mod machine;

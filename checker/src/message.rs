@@ -3,8 +3,10 @@
 use exercise::{Bound, Exercise, Metric, Pattern, Size};
 
 use cuda::device::DeviceError;
+use warpsim::{Space, Touch, WorstAccess};
 
 use crate::compile::{self, Rejection};
+use crate::gpu_table::Gpu;
 use crate::judge::timing::{Decision, Obstacle, Timing};
 use crate::judge::{CaseVerdict, Verdict, Wrong};
 use crate::report::Judged;
@@ -204,6 +206,63 @@ pub(crate) fn next_step(judged: &Judged<'_>) -> String {
         }
     }
 }
+
+/// How the pictures of requests are read.
+pub(crate) const LOOK_LEGEND: &str = "0 to v: lanes 0 to 31; . : moved, but asked for by no lane";
+
+/// The same where lanes are drawn with their numbers.
+pub(crate) const LOOK_LEGEND_SVG: &str = "Numbers are lanes. Grey: moved, but asked for by no lane.";
+
+/// What the picture of a request shows.
+pub(crate) fn look_heading(space: Space) -> String {
+    match space {
+        Space::Shared => "Shared memory, the request with the most bank conflicts: a column for each of 32 banks, a row for each turn",
+        _ => "Global memory, the most wasteful request: a row for each sector of 32 bytes, by its offset in the buffer",
+    }
+    .to_owned()
+}
+
+/// Said where there is no request.
+pub(crate) fn nothing_to_draw(space: Space) -> String {
+    match space {
+        Space::Shared => "shared memory is not used",
+        _ => "global memory is not used",
+    }
+    .to_owned()
+}
+
+/// A request in two short lines: who, and what it costs.
+pub(crate) fn request(access: &WorstAccess) -> [String; 2] {
+    let verb = match access.touch {
+        Touch::Read => "reads",
+        Touch::Write => "writes",
+        Touch::Atomic => "updates",
+    };
+    let line = access.at.as_ref().map_or_else(String::new, |at| format!("line {} ", at.line));
+    let object = access.object.as_ref().map_or_else(|| "memory".to_owned(), |name| format!("`{name}`"));
+    let asked = access.bytes * access.mask.count_ones();
+    let cost = match access.space {
+        Space::Shared => counted(access.wavefronts as usize, "turn"),
+        _ => format!("{}, {} bytes", counted(access.sectors as usize, "sector"), 32 * access.sectors),
+    };
+    [format!("{line}{verb} {object}"), format!("{cost} for {asked} bytes")]
+}
+
+/// Whose roof it is.
+pub(crate) fn roofline_heading(gpu: &Gpu) -> String {
+    format!(
+        "the roof of an {}: {} TFLOP/s in FP32, {} GB/s, ridge at {:.1} FLOP/B",
+        gpu.name,
+        gpu.peak_flops / 1e12,
+        gpu.bandwidth / 1e9,
+        gpu.ridge()
+    )
+}
+
+/// What the columns of the roofline's table mean.
+pub(crate) const ROOFLINE_LEGEND: &str = "Counted on warpsim. bytes moved: sectors of all requests x 32, as if no cache kept \
+any; a cache can only move a kernel to the right. at least: every input and output once, and the intensity at best. The \
+roof is what the GPU allows at that intensity, not what the kernel reaches.";
 
 #[cfg(test)]
 mod tests {

@@ -58,6 +58,11 @@ impl Progress {
         registry::all().iter().find(|entry| self.state(workspace, entry) != State::Passed)
     }
 
+    /// Whether the exercise was ever passed, by whatever text.
+    pub(crate) fn has_passed(&self, entry: &Entry) -> bool {
+        self.passed.contains_key(entry.folder)
+    }
+
     /// Remembers that `text` passed or did not.
     ///
     /// # Errors

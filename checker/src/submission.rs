@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Far more than any kernel needs, and little enough to compile.
-const MOST_BYTES: u64 = 1 << 20;
+pub(crate) const MOST_BYTES: u64 = 1 << 20;
 
 /// A source file, as text with Unix line ends and without a byte order mark.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +24,8 @@ pub(crate) enum SubmissionError {
     Folder(PathBuf),
     #[error("{} is not a regular file", .0.display())]
     NotAFile(PathBuf),
+    #[error("{} is a link, or lies behind one; links are not followed", .0.display())]
+    Link(PathBuf),
     #[error("{} cannot be read: {error}", path.display())]
     Unreadable { path: PathBuf, error: std::io::Error },
     #[error("{} has more than 1 MiB, the most that is judged", .0.display())]
@@ -56,10 +58,18 @@ impl Submission {
         let mut bytes = Vec::new();
         let file = std::fs::File::open(path).map_err(unreadable)?;
         file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+        Submission::from_bytes(path, bytes)
+    }
+
+    /// Takes what was read from `path`.
+    ///
+    /// # Errors
+    /// If it is too much, or no text.
+    pub(crate) fn from_bytes(path: &Path, bytes: Vec<u8>) -> Result<Submission, SubmissionError> {
         if bytes.len() as u64 > MOST_BYTES {
-            return Err(SubmissionError::TooBig(owned()));
+            return Err(SubmissionError::TooBig(path.to_owned()));
         }
-        Ok(Submission { path: owned(), text: text(path, bytes)? })
+        Ok(Submission { path: path.to_owned(), text: text(path, bytes)? })
     }
 
     /// The name to show in messages and to give to the compiler.

@@ -4,13 +4,14 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use cuda::nvrtc::Toolchain;
 
 use super::toolchain;
 use crate::exit::{Exit, UsageError};
 use crate::judge::Verdict;
 use crate::machine::Machine;
 use crate::progress::Progress;
-use crate::registry;
+use crate::registry::{self, Entry};
 use crate::report::{self, Judged};
 use crate::submission::Submission;
 use crate::trial::{self, Attempt, DEFAULT_SEED};
@@ -74,37 +75,62 @@ pub(super) fn execute(matches: &ArgMatches) -> Result<Exit> {
     };
     let seed = matches.get_one::<u64>("seed").copied().unwrap_or(DEFAULT_SEED);
     let machine = Machine::choose(matches.get_one::<String>("engine").map_or("auto", String::as_str))?;
-    let trial = trial::judge(
-        &toolchain::ready()?,
-        &Attempt {
+    let bench = Bench {
+        toolchain: &toolchain::ready()?,
+        machine: &machine,
+        seed,
+        progress: workspace.as_ref().ok().filter(|_| !matches.contains_id("file")),
+    };
+    Ok(exit(bench.judge(entry, &submission, is_fresh, matches.get_flag("json"))?))
+}
+
+/// What submissions are judged with.
+pub(super) struct Bench<'a> {
+    pub(super) toolchain: &'a Toolchain,
+    pub(super) machine: &'a Machine,
+    pub(super) seed: u64,
+    /// Where to remember a pass.
+    pub(super) progress: Option<&'a Workspace>,
+}
+
+impl Bench<'_> {
+    /// Judges `submission`, tells the verdict and remembers a pass.
+    ///
+    /// # Errors
+    /// If the machine is to blame.
+    pub(super) fn judge(
+        &self,
+        entry: &'static Entry,
+        submission: &Submission,
+        is_fresh: bool,
+        as_json: bool,
+    ) -> Result<Verdict> {
+        let attempt = Attempt {
             entry,
             source: &submission.text,
             name: &submission.name(),
-            seed,
-            engine: machine.engine(),
+            seed: self.seed,
+            engine: self.machine.engine(),
             with_reference: true,
-        },
-    )?;
-    if let (Ok(workspace), None) = (&workspace, matches.get_one::<PathBuf>("file")) {
-        // A read-only checkout can be judged all the same.
-        let _ = Progress::record(workspace, entry, &submission.text, trial.verdict == Verdict::Passed);
-    }
-    let exit = exit(trial.verdict);
-    let next = registry::after(entry);
-    report::judged(
-        &Judged {
+        };
+        let trial = trial::judge(self.toolchain, &attempt)?;
+        if let Some(workspace) = self.progress {
+            // A read-only checkout can be judged all the same.
+            let _ = Progress::record(workspace, entry, &submission.text, trial.verdict == Verdict::Passed);
+        }
+        let judged = Judged {
             entry,
-            submission: &submission,
+            submission,
             trial: &trial,
-            seed,
+            seed: self.seed,
             is_fresh,
-            next,
-            machine: &machine.description(),
-            engine: machine.name(),
-        },
-        matches.get_flag("json"),
-    );
-    Ok(exit)
+            next: registry::after(entry),
+            machine: &self.machine.description(),
+            engine: self.machine.name(),
+        };
+        report::judged(&judged, as_json);
+        Ok(trial.verdict)
+    }
 }
 
 fn exit(verdict: Verdict) -> Exit {

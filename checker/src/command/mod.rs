@@ -1,14 +1,20 @@
 //! The commands, one file each, with the same two functions: what it takes, and what it does.
 
 mod doctor;
+mod grade;
 mod hint;
 mod judge;
 mod list;
+mod look;
+mod picture_file;
 mod reset;
+mod roofline;
 mod run;
+mod solution;
 mod status;
 mod toolchain;
 mod verify;
+mod watch;
 
 use anyhow::Result;
 use clap::{ArgMatches, Command};
@@ -26,9 +32,14 @@ const COMMANDS: &[(Make, Execute)] = &[
     (status::make_command, status::execute),
     (list::make_command, list::execute),
     (hint::make_command, hint::execute),
+    (watch::make_command, watch::execute),
+    (look::make_command, look::execute),
+    (roofline::make_command, roofline::execute),
     (reset::make_command, reset::execute),
+    (solution::make_command, solution::execute),
     (run::make_command, run::execute),
     (verify::make_command, verify::execute),
+    (grade::make_command, grade::execute),
     (doctor::make_command, doctor::execute),
 ];
 

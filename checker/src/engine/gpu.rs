@@ -49,6 +49,7 @@ pub(crate) fn run(
             buffers: in_order(task, reply.buffers.into_iter().map(contents)),
             findings: Vec::new(),
             counters: Counters::default(),
+            worst: Vec::new(),
             printed: String::new(),
             seconds: reply.milliseconds / 1e3,
         })),
@@ -128,6 +129,7 @@ pub(crate) fn killed(task: &Task, error: &DeviceError) -> Observation {
             count: 1,
         }],
         counters: Counters::default(),
+        worst: Vec::new(),
         printed: String::new(),
         seconds: 0.0,
     }

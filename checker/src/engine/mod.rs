@@ -5,7 +5,7 @@ pub(crate) mod sim;
 
 use std::time::Duration;
 
-use warpsim::{Checks, Counters};
+use warpsim::{Checks, Counters, WorstAccess};
 
 use crate::finding::Finding;
 
@@ -73,6 +73,8 @@ pub(crate) struct Observation {
     /// Most telling first.
     pub(crate) findings: Vec<Finding>,
     pub(crate) counters: Counters,
+    /// The costliest request of each instruction; empty where nobody counts.
+    pub(crate) worst: Vec<WorstAccess>,
     /// What device `printf` wrote.
     pub(crate) printed: String,
     /// For the launch alone.

@@ -46,6 +46,7 @@ pub(crate) fn run(program: &Program, task: &Task) -> Result<Observation, LaunchE
             .collect(),
         findings: report.faults.iter().map(finding).collect(),
         counters: report.counters,
+        worst: report.worst,
         printed: report.printed,
         seconds: report.seconds,
     })

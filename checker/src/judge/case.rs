@@ -153,6 +153,7 @@ mod tests {
             buffers: vec![contents(a, true), contents(c, true), None],
             findings: Vec::new(),
             counters: Counters::default(),
+            worst: Vec::new(),
             printed: String::new(),
             seconds: 0.0,
         }

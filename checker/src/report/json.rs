@@ -4,9 +4,9 @@ use cuda::nvrtc::Diagnostic;
 use exercise::{Bound, Exercise, Size};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use warpsim::Counters;
+use warpsim::{Counters, Space, WorstAccess};
 
-use super::{Examined, Judged, Run, RunVerdict, Verified};
+use super::{Examined, Graded, Judged, Looked, Placed, PlacedKernel, Run, RunVerdict, Verified};
 use crate::compile::{self, Rejection, Resources};
 use crate::finding::{Finding, Site};
 use crate::judge::timing::Timing;
@@ -48,6 +48,49 @@ pub(super) fn verified(rows: &[Verified], seconds: f64) {
 
 pub(super) fn examined(rows: &[Examined]) {
     print(&rows);
+}
+
+pub(super) fn graded(graded: &Graded<'_>) {
+    print(&json!({"students": graded.class.students, "results": graded.records}));
+}
+
+pub(super) fn looked(looked: &Looked<'_>) {
+    let request = |access: &WorstAccess| {
+        let lanes: Map<String, Value> = access
+            .lanes()
+            .map(|lane| {
+                let start = access.lanes().next().map_or(0, |first| access.addresses[first]);
+                let offset = access.addresses[lane].wrapping_sub(start) as i64 + access.offset;
+                (lane.to_string(), json!(offset))
+            })
+            .collect();
+        json!({"line": access.at.as_ref().map(|at| at.line), "object": access.object, "bytes": access.bytes,
+               "block": access.block, "warp": access.warp, "sectors": access.sectors,
+               "wavefronts": access.wavefronts, "offsets": lanes})
+    };
+    let mut object = Map::new();
+    for (space, yours, reference) in looked.pairs() {
+        let name = if space == Space::Shared { "shared" } else { "global" };
+        let pair = json!({"yours": yours.map(request), "reference": reference.map(request)});
+        object.insert(name.to_owned(), pair);
+    }
+    print(&object);
+}
+
+pub(super) fn placed(placed: &Placed<'_>) {
+    let gpu = placed.gpu;
+    let row = |kernel: &PlacedKernel| {
+        let intensity = kernel.counters.map(|_| kernel.intensity());
+        json!({"name": kernel.name, "is_reference": kernel.is_reference, "runs": kernel.counters.is_some(),
+               "flops": kernel.counters.map(|counters| counters.fp32_flops),
+               "bytes_moved": kernel.counters.map(|_| kernel.moved_bytes()), "bytes_at_least": kernel.least_bytes,
+               "intensity": intensity, "roof_flops_per_second": intensity.map(|intensity| gpu.roof(intensity))})
+    };
+    print(&json!({
+        "gpu": {"name": gpu.name, "peak_flops_per_second": gpu.peak_flops, "bytes_per_second": gpu.bandwidth,
+                "source": gpu.source},
+        "kernels": placed.kernels.iter().map(row).collect::<Vec<_>>(),
+    }));
 }
 
 fn print(value: &impl Serialize) {

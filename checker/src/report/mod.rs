@@ -1,14 +1,19 @@
 //! Telling people and programs what came out. Nothing else in the checker prints.
 
+mod csv;
 mod json;
+mod picture;
+mod svg;
 pub(crate) mod terminal;
 
 use serde::Serialize;
-use warpsim::Counters;
+use warpsim::{Counters, Space, WorstAccess};
 
 use crate::compile::{Rejection, Resources};
 use crate::engine::Contents;
 use crate::finding::Finding;
+use crate::gpu_table::Gpu;
+use crate::grade::{Class, Record};
 use crate::judge::timing::Timing;
 use crate::progress::State;
 use crate::registry::Entry;
@@ -118,6 +123,87 @@ pub(crate) enum Health {
     Broken,
 }
 
+/// The costliest requests of a kernel, and of the reference.
+pub(crate) struct Looked<'a> {
+    pub(crate) entry: &'a Entry,
+    pub(crate) yours: &'a [WorstAccess],
+    /// `None` if the reference does not run here.
+    pub(crate) reference: Option<&'a [WorstAccess]>,
+}
+
+impl Looked<'_> {
+    /// For shared and for global memory, your costliest request and the reference's.
+    fn pairs(&self) -> [(Space, Option<&WorstAccess>, Option<&WorstAccess>); 2] {
+        let reference = self.reference.unwrap_or_default();
+        [
+            (Space::Shared, picture::worst_shared(self.yours), picture::worst_shared(reference)),
+            (Space::Global, picture::worst_global(self.yours), picture::worst_global(reference)),
+        ]
+    }
+}
+
+/// Kernels under the roof of a GPU.
+pub(crate) struct Placed<'a> {
+    pub(crate) gpu: &'a Gpu,
+    pub(crate) kernels: &'a [PlacedKernel],
+}
+
+/// A kernel with what its place follows from.
+pub(crate) struct PlacedKernel {
+    pub(crate) name: String,
+    /// A few letters to write at its dot.
+    pub(crate) short: String,
+    pub(crate) is_reference: bool,
+    /// Bytes that must cross the memory bus: each input once, each output once.
+    pub(crate) least_bytes: u64,
+    /// `None` if it does not run to its end.
+    pub(crate) counters: Option<Counters>,
+}
+
+impl PlacedKernel {
+    /// Bytes of all sectors that its requests move, as if no cache kept any.
+    fn moved_bytes(&self) -> u64 {
+        self.counters.map_or(0, |c| 32 * (c.global_load_sectors + c.global_store_sectors))
+    }
+
+    /// FLOP per byte moved.
+    fn intensity(&self) -> f64 {
+        self.per_byte(self.moved_bytes())
+    }
+
+    /// FLOP per byte if every byte were moved once only.
+    fn best_intensity(&self) -> f64 {
+        self.per_byte(self.least_bytes)
+    }
+
+    fn per_byte(&self, bytes: u64) -> f64 {
+        let flops = self.counters.map_or(0, |c| c.fp32_flops);
+        if bytes == 0 { 0.0 } else { flops as f64 / bytes as f64 }
+    }
+}
+
+/// A graded class.
+pub(crate) struct Graded<'a> {
+    pub(crate) class: &'a Class,
+    /// In the order of the hand-ins.
+    pub(crate) records: &'a [Record],
+}
+
+impl Graded<'_> {
+    /// The folders of all exercises that anybody handed in, in order.
+    pub(crate) fn exercises(&self) -> Vec<&str> {
+        let mut folders: Vec<&str> = self.records.iter().map(|record| record.exercise.as_str()).collect();
+        folders.sort_unstable();
+        folders.dedup();
+        folders
+    }
+
+    /// What a student got for an exercise, if anything was handed in.
+    pub(crate) fn record(&self, student: &str, exercise: &str) -> Option<&Record> {
+        self.records.iter().find(|record| record.student == student && record.exercise == exercise)
+    }
+}
+
 /// Tells the verdict on an exercise.
 pub(crate) fn judged(judged: &Judged<'_>, as_json: bool) {
     if as_json { json::judged(judged) } else { terminal::judged(judged) }
@@ -146,4 +232,35 @@ pub(crate) fn verified(rows: &[Verified], seconds: f64, as_json: bool) {
 /// Tells what `doctor` found.
 pub(crate) fn examined(rows: &[Examined], as_json: bool) {
     if as_json { json::examined(rows) } else { terminal::examined(rows) }
+}
+
+/// Tells what a class got.
+pub(crate) fn graded(graded: &Graded<'_>, as_json: bool, as_csv: bool) {
+    if as_csv {
+        csv::graded(graded);
+    } else if as_json {
+        json::graded(graded);
+    } else {
+        terminal::graded(graded);
+    }
+}
+
+/// Draws what the costliest requests touch.
+pub(crate) fn looked(looked: &Looked<'_>, as_json: bool) {
+    if as_json { json::looked(looked) } else { terminal::looked(looked) }
+}
+
+/// The same picture, as SVG.
+pub(crate) fn look_svg(looked: &Looked<'_>) -> String {
+    svg::look(looked)
+}
+
+/// Tells where kernels stand under a roof.
+pub(crate) fn placed(placed: &Placed<'_>, as_json: bool) {
+    if as_json { json::placed(placed) } else { terminal::placed(placed) }
+}
+
+/// The same as a picture, SVG.
+pub(crate) fn roofline_svg(placed: &Placed<'_>) -> String {
+    svg::roofline(placed)
 }

@@ -121,6 +121,7 @@ fn verify(task: &Task, speed: &Speed, instance: &Instance, reply: &TimeReply) ->
             buffers: gpu::in_order(task, buffers.iter().cloned().map(gpu::contents)),
             findings: Vec::new(),
             counters: Counters::default(),
+            worst: Vec::new(),
             printed: String::new(),
             seconds: 0.0,
         };

@@ -3,6 +3,7 @@
 mod candidate;
 mod cases;
 mod clock;
+mod survey;
 
 use cuda::device::DeviceInfo;
 use cuda::nvrtc::{Arch, Diagnostic, Toolchain};
@@ -14,6 +15,7 @@ use crate::judge::{self, CaseJudgement, CaseVerdict, RequirementJudgement, Verdi
 use crate::registry::Entry;
 use candidate::{Candidate, prepare};
 use cases::Tried;
+pub(crate) use survey::survey;
 
 /// The seed of the inputs unless another one is asked for: verdicts are the same everywhere and every time.
 pub(crate) const DEFAULT_SEED: u64 = 0x0057_4152_504c_494e;

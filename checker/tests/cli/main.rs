@@ -1,8 +1,11 @@
 //! The program from outside: exit codes, messages, files, JSON. One test binary, so that it is linked once.
 
+mod adversary;
 mod bad_kernel;
 mod bad_run;
 mod corpus;
 mod course;
+mod day;
+mod grade;
 mod report;
 mod scratch;

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-use anstream::println;
+use anstream::{print, println};
 use owo_colors::OwoColorize;
 
 use super::table::Table;
@@ -79,6 +79,21 @@ pub(crate) fn reset(kernel: &Path, reset: &Reset) {
             println!("{kernel} is the stub again; your kernel is kept in {}", Workspace::shown(backup));
         }
     }
+}
+
+/// Shows the reference solution. The path is a comment, so that all of it is a source file still.
+pub(crate) fn solution(entry: &Entry) {
+    println!("// solutions/{}/kernel.cu", entry.folder);
+    print!("{}", entry.exercise.solution);
+}
+
+/// Says what to do first.
+pub(crate) fn solution_withheld(entry: &Entry) {
+    let number = entry.exercise.number;
+    println!("{number:02} {} has not passed yet, and solving it is what teaches.", entry.exercise.slug);
+    println!("judge it:  {}", message::command(&format!("{number:02}")));
+    println!("a hint:    {}", message::command(&format!("hint {number:02}")));
+    println!("show it all the same:  {}", message::command(&format!("solution {number:02} --force")));
 }
 
 pub(crate) fn verified(rows: &[Verified], seconds: f64) {

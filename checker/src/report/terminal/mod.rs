@@ -3,14 +3,24 @@
 mod course;
 mod excerpt;
 mod fetch;
+mod grade;
 mod judgement;
+mod keys;
+mod look;
+mod roofline;
 mod run;
 mod table;
 
 pub(super) use course::{examined, list, status, verified};
-pub(crate) use course::{hints, reset};
+pub(crate) use course::{hints, reset, solution, solution_withheld};
 pub(crate) use fetch::FetchProgress;
+pub(super) use grade::graded;
+pub(crate) use grade::graded_one;
 pub(super) use judgement::judged;
+pub(crate) use keys::{Key, Keys, clear, was_last, watching};
+pub(super) use look::looked;
+pub(crate) use look::{not_drawn, wrote};
+pub(super) use roofline::placed;
 pub(super) use run::run;
 
 use owo_colors::OwoColorize;

@@ -1,0 +1,183 @@
+//! `checker grade DIR`: judges what a class handed in.
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+
+use super::toolchain;
+use crate::exit::{Exit, usage};
+use crate::grade::{self, Bench, Class, Handin, Ledger, Record};
+use crate::registry;
+use crate::report::{self, Graded};
+use crate::trial::DEFAULT_SEED;
+
+pub(super) fn make_command() -> Command {
+    let number = |name: &'static str, value: &'static str| {
+        Arg::new(name).long(name).value_name(value).value_parser(value_parser!(u64).range(1..))
+    };
+    Command::new("grade")
+        .about("Judge a folder of submissions, DIR/STUDENT/NN_slug/kernel.cu")
+        .after_help(
+            "DIR/STUDENT/05.cu and DIR/STUDENT/exercises/NN_slug/kernel.cu are understood too; with --exercise also \
+             DIR/STUDENT/kernel.cu and DIR/STUDENT.cu. Links are not followed.\n\
+             The score of an exercise is the share of its criteria that are met: right values, and each requirement. \
+             Wrong values score 0.\n\
+             Results are kept in the --out folder, one by one: a run that was interrupted goes on where it stopped.",
+        )
+        .arg(
+            Arg::new("folder")
+                .value_name("DIR")
+                .required(true)
+                .value_parser(value_parser!(PathBuf))
+                .help("The folder with one folder for each student"),
+        )
+        .arg(Arg::new("exercise").long("exercise").value_name("EXERCISE").help("Grade only this one"))
+        .arg(
+            Arg::new("out")
+                .long("out")
+                .value_name("FOLDER")
+                .value_parser(value_parser!(PathBuf))
+                .default_value("grades")
+                .help("Where results are kept"),
+        )
+        .arg(number("jobs", "N").help("Submissions to judge at a time; as many as there are cores if left out"))
+        .arg(number("limit", "SECONDS").default_value("120").help("The longest that one submission may take"))
+        .arg(
+            Arg::new("seed")
+                .long("seed")
+                .value_name("N")
+                .value_parser(value_parser!(u64))
+                .help("Draw the inputs from this seed, which students don't know"),
+        )
+        .arg(
+            Arg::new("engine")
+                .long("engine")
+                .value_name("ENGINE")
+                .value_parser(["sim", "auto", "gpu"])
+                .default_value("sim")
+                .help("auto and gpu use the GPU, one submission at a time"),
+        )
+        .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print one JSON object"))
+        .arg(
+            Arg::new("csv")
+                .long("csv")
+                .action(ArgAction::SetTrue)
+                .conflicts_with("json")
+                .help("Print a gradebook: a row for each student and exercise"),
+        )
+}
+
+pub(super) fn execute(matches: &ArgMatches) -> Result<Exit> {
+    let path = |name| matches.get_one::<PathBuf>(name).cloned().unwrap_or_default();
+    let (root, out) = (path("folder"), path("out"));
+    if !root.is_dir() {
+        return usage(format!("{} is not a folder", root.display()));
+    }
+    let only = matches.get_one::<String>("exercise").map(|name| registry::find(name)).transpose()?;
+    let class = grade::find(&root, only)?;
+    if class.handins.is_empty() {
+        return usage(format!(
+            "there are no submissions in {}: they belong in STUDENT/NN_slug/kernel.cu",
+            root.display()
+        ));
+    }
+    let mut ledger = Ledger::open(&out)?;
+    if out.canonicalize()?.starts_with(root.canonicalize()?) {
+        return usage("--out must not lie in the folder of submissions");
+    }
+    // What is wrong with the machine is found out before anybody's work is blamed.
+    toolchain::ready()?;
+    let engine = matches.get_one::<String>("engine").map_or("sim", String::as_str);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let jobs = match matches.get_one::<u64>("jobs") {
+        // What is timed must have the GPU to itself.
+        _ if engine != "sim" => 1,
+        Some(jobs) => usize::try_from(*jobs).unwrap_or(cores).min(256),
+        None => cores,
+    };
+    let bench = Bench {
+        program: std::env::current_exe().context("this program's own file cannot be found")?,
+        seed: matches.get_one::<u64>("seed").copied().unwrap_or(DEFAULT_SEED),
+        engine: engine.to_owned(),
+        wall_limit: Duration::from_secs(matches.get_one::<u64>("limit").copied().unwrap_or(120)),
+        threads: (cores / jobs).max(1),
+    };
+    let records = judge_all(&root, &class, &bench, jobs, &mut ledger)?;
+    let is_complete = records.iter().all(|record| record.verdict != "not_judged");
+    let graded = Graded { class: &class, records: &records };
+    report::graded(&graded, matches.get_flag("json"), matches.get_flag("csv"));
+    Ok(if is_complete { Exit::Passed } else { Exit::NotJudged })
+}
+
+/// A record for each hand-in, in their order, judged by `jobs` children at a time.
+fn judge_all(
+    root: &Path,
+    class: &Class,
+    bench: &Bench,
+    jobs: usize,
+    ledger: &mut Ledger,
+) -> Result<Vec<Record>> {
+    let next = AtomicUsize::new(0);
+    let done = Mutex::new((ledger, Vec::<(usize, Record)>::new()));
+    let work = || -> Result<()> {
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(handin) = class.handins.get(index) else { return Ok(()) };
+            let known = |key: &str| {
+                let done = done.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+                done.0.get(key).cloned()
+            };
+            let (record, is_new) = judge_one(root, handin, bench, known)?;
+            let mut done = done.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            // What the machine is to blame for is tried again next time.
+            if is_new && record.verdict != "not_judged" {
+                done.0.append(&record).context("a result cannot be written")?;
+            }
+            done.1.push((index, record));
+            report::terminal::graded_one(done.1.len(), class.handins.len(), &done.1[done.1.len() - 1].1);
+        }
+    };
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..jobs.min(class.handins.len())).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().try_for_each(|worker| match worker.join() {
+            Ok(result) => result,
+            Err(panic) => std::panic::resume_unwind(panic),
+        })
+    })?;
+    let (_, mut records) = done.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+    records.sort_by_key(|(index, _)| *index);
+    Ok(records.into_iter().map(|(_, record)| record).collect())
+}
+
+/// The record of one hand-in, and whether it is new.
+fn judge_one(
+    root: &Path,
+    handin: &Handin,
+    bench: &Bench,
+    known: impl Fn(&str) -> Option<Record>,
+) -> Result<(Record, bool)> {
+    let mut record = match grade::read(root, &handin.path) {
+        Err(error) => Record::unjudged("unreadable", Some(error.to_string())),
+        Ok(submission) => {
+            let key = grade::key(&handin.student, handin.entry, &submission.text, bench.seed, &bench.engine);
+            if let Some(record) = known(&key) {
+                return Ok((record, false));
+            }
+            Record { key, ..grade::judge(bench, handin.entry, &submission.text)? }
+        }
+    };
+    record.student.clone_from(&handin.student);
+    record.exercise = handin.entry.folder.to_owned();
+    record.file = handin.path.display().to_string();
+    if !handin.others.is_empty() && record.message.is_none() {
+        let others: Vec<String> = handin.others.iter().map(|path| path.display().to_string()).collect();
+        record.message = Some(format!("left out: {}", others.join(", ")));
+    }
+    // What cannot be read has no key: it is looked at again every time, which costs nothing.
+    let is_new = !record.key.is_empty();
+    Ok((record, is_new))
+}

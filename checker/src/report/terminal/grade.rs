@@ -1,0 +1,69 @@
+//! A class's results.
+
+use anstream::{eprintln, println};
+use owo_colors::OwoColorize;
+
+use super::table::Table;
+use crate::grade::Record;
+use crate::message;
+use crate::report::Graded;
+
+/// One more result, as it comes.
+pub(crate) fn graded_one(done: usize, of: usize, record: &Record) {
+    let Record { student, exercise, verdict, seconds, .. } = record;
+    eprintln!("[{done}/{of}] {} {exercise}: {verdict} ({seconds:.1} s)", printable(student));
+}
+
+/// The table: a row for each student, a column for each exercise.
+pub(crate) fn graded(graded: &Graded<'_>) {
+    let exercises = graded.exercises();
+    let mut heading = vec!["student"];
+    heading.extend(exercises.iter().map(|folder| folder.get(..2).unwrap_or(folder)));
+    heading.push("score");
+    let mut table = Table::new(&heading);
+    for student in &graded.class.students {
+        let records: Vec<Option<&Record>> =
+            exercises.iter().map(|exercise| graded.record(student, exercise)).collect();
+        let total: f64 = records.iter().flatten().map(|record| record.score).sum();
+        let mut row = vec![printable(student)];
+        row.extend(records.iter().map(|record| record.map_or("-".into(), cell)));
+        row.push(format!("{total:.2} of {}", exercises.len()));
+        table.row(row);
+    }
+    let lines = table.lines();
+    println!("{}", lines[0].dimmed());
+    lines[1..].iter().for_each(|line| println!("{line}"));
+    println!();
+    for record in graded.records {
+        if let Some(message) = &record.message {
+            let first: String = printable(message.lines().next().unwrap_or_default());
+            println!("{} {}: {first}", printable(&record.student), record.exercise);
+        }
+    }
+    for link in &graded.class.links {
+        println!("{} is a link and was left out", printable(link));
+    }
+    let passed = graded.records.iter().filter(|record| record.verdict == "passed").count();
+    println!(
+        "{}",
+        format!("{passed} of {} passed", message::counted(graded.records.len(), "submission")).bold()
+    );
+}
+
+fn cell(record: &Record) -> String {
+    let word = match record.verdict.as_str() {
+        "passed" => return "ok".to_owned(),
+        "too_slow" => return format!("slow {:.2}", record.score),
+        "wrong_values" => "wrong",
+        "faults" => "fault",
+        "compile_error" => "compile",
+        "launch_error" => "launch",
+        other => other,
+    };
+    word.to_owned()
+}
+
+/// Names and messages hold what students chose; control characters would steer the terminal.
+fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+}
