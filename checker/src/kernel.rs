@@ -1,11 +1,11 @@
 //! One kernel of a compiled unit: finding it by name, and what can be known of it before it runs.
 
 use cuda::nvrtc;
-use exercise::ParamType;
+use exercise::{BlockResources, Limit, ParamType, limits, occupancy};
 use ptx::{Initializer, Module, Type};
 use warpsim::{LowerError, Program};
 
-use crate::compile::Rejection;
+use crate::compile::{Rejection, Resources};
 
 /// Why no kernel could be chosen.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -77,6 +77,25 @@ pub(crate) fn choose(module: &Module, name: Option<&str>) -> Result<String, Name
 /// If the simulator can't run it.
 pub(crate) fn lower(module: &Module, symbol: &str) -> Result<Program, Rejection> {
     Program::new(module, symbol).map_err(rejection)
+}
+
+/// Whether a multiprocessor of compute capability 8.0 has the registers for even one block. The launch would fail on
+/// a GPU with no more than "too many resources requested".
+///
+/// # Errors
+/// What is needed and what there is.
+pub(crate) fn check_registers(resources: Resources, threads: u32) -> Result<(), String> {
+    let registers_per_thread = resources.registers_per_thread;
+    let fit = occupancy(BlockResources { threads, registers_per_thread, shared_bytes: 0 });
+    // A block of too many threads is refused for that.
+    if fit.blocks_per_sm > 0 || fit.limit != Limit::Registers || threads > limits::THREADS_PER_BLOCK {
+        return Ok(());
+    }
+    Err(format!(
+        "a block of {threads} threads with {registers_per_thread} registers each needs more registers than the 65536 \
+         of a multiprocessor; use fewer threads per block, or limit the registers with \
+         `__launch_bounds__({threads})` on the kernel"
+    ))
 }
 
 /// The parameters of the kernel `symbol` as the PTX declares them, in order.
@@ -157,6 +176,20 @@ mod tests {
         assert!(error.contains("`mm_tiled<16>(") && error.contains("`mm_tiled<32>("), "{error}");
         let error = choose(&module(&["a", "b"]), None).expect_err("several").to_string();
         assert!(error.contains("2 kernels, `a` and `b`"), "{error}");
+    }
+
+    #[test]
+    fn a_block_that_needs_more_registers_than_there_are_is_refused() {
+        let with = |registers_per_thread, threads| {
+            check_registers(Resources { registers_per_thread, ..Resources::default() }, threads)
+        };
+        assert_eq!(
+            (with(64, 1024), with(128, 512), with(0, 1024), with(255, 256)),
+            (Ok(()), Ok(()), Ok(()), Ok(()))
+        );
+        let error = with(65, 1024).expect_err("too many");
+        assert!(error.contains("1024 threads with 65 registers each"), "{error}");
+        assert_eq!((with(16, 4096), with(65, 2000)), (Ok(()), Ok(())));
     }
 
     #[test]

@@ -298,14 +298,19 @@ fn launch(
         Some(device) => {
             gpu::run(device, gpu::Code { cubin: &chosen.unit.cubin, symbol: &chosen.symbol }, &task)?
         }
-        None => kernel::lower(&chosen.unit.module, &chosen.symbol).and_then(|program| {
-            sim::run(&program, &task).map_err(|error| Rejection::Launch(error.to_string()))
-        }),
+        None => simulate(chosen, &task),
     };
     Ok(match observed {
         Ok(observation) => finished(observation, resources, counters),
         Err(rejection) => rejected(rejection),
     })
+}
+
+fn simulate(chosen: &Chosen, task: &Task) -> Result<Observation, Rejection> {
+    let program = kernel::lower(&chosen.unit.module, &chosen.symbol)?;
+    let threads = task.block.iter().fold(1_u32, |product, dim| product.saturating_mul(*dim));
+    kernel::check_registers(chosen.unit.resources_of(&chosen.symbol), threads).map_err(Rejection::Launch)?;
+    sim::run(&program, task).map_err(|error| Rejection::Launch(error.to_string()))
 }
 
 fn finished(observation: Observation, resources: Resources, has_counters: bool) -> Run {

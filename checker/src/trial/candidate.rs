@@ -55,6 +55,7 @@ fn check(exercise: &Exercise, text: &str, mut unit: Unit) -> Result<Candidate, R
     let spec = LaunchSpec::from_constants(constants.iter().map(|(name, bytes)| (*name, bytes.as_slice())))
         .map_err(|error| Rejection::Launch(error.to_string()))?;
     let resources = unit.resources_of(&symbol);
+    kernel::check_registers(resources, spec.threads()).map_err(Rejection::Launch)?;
     let warnings = std::mem::take(&mut unit.warnings);
     Ok(Candidate { unit, symbol, resources, spec, warnings })
 }
