@@ -8,7 +8,7 @@ const HEAD: &str = "#include \"warplings.cuh\"\nLAUNCH(32, 8, 1, 32, 8, 1);\n";
 const TRANSPOSE: &str = "__global__ void transpose(const float* in, float* out, int rows, int cols)\n{\n    \
     int col = blockIdx.x * 32 + threadIdx.x, row = blockIdx.y * 8 + threadIdx.y;\n    \
     if (row >= rows || col >= cols) return;\n";
-const MATMUL: &str = "__global__ void matmul(const float* A, const float* B, float* C, int M, int N, int K)\n{\n    \
+const MATMUL: &str = "__global__ void matmul_naive(const float* A, const float* B, float* C, int M, int N, int K)\n{\n    \
     int col = blockIdx.x * 32 + threadIdx.x, row = blockIdx.y * 8 + threadIdx.y;\n    \
     if (row >= M || col >= N) return;\n";
 
@@ -78,9 +78,9 @@ fn what_lies_behind_a_buffer_is_not_to_be_had() {
 #[test]
 fn nothing_is_left_from_an_earlier_launch() {
     // Answers kept in global variables, by one launch for the next: every launch has a fresh module.
-    let globals = "__device__ float kept[1 << 16];\n";
-    let stale = "out[col * rows + row] = kept[(col * rows + row) & 0xffff];\n    \
-                 kept[(col * rows + row) & 0xffff] = in[row * cols + col];";
+    let globals = "__device__ float kept[1 << 17];\n";
+    let stale = "out[col * rows + row] = kept[(col * rows + row) & 0x1ffff];\n    \
+                 kept[(col * rows + row) & 0x1ffff] = in[row * cols + col];";
     assert_eq!(transpose(globals, stale), "wrong_values");
 }
 
