@@ -1,17 +1,28 @@
 //! Chores for authors: `cargo run -p xtask -- COMMAND`.
 
+mod measure;
 mod new_exercise;
 mod template;
 
 use std::path::PathBuf;
+use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use clap::Parser;
 
 /// Chores for authors of Warplings.
 #[derive(Parser)]
 #[command(version)]
 enum Chore {
+    /// Time every exercise's stub and reference on this machine's GPU, and write the table to docs/measurements.
+    Measure {
+        /// The checker to ask; without it, the one that was built beside this program.
+        #[arg(long)]
+        checker: Option<PathBuf>,
+        /// Write here instead.
+        #[arg(long)]
+        out: Option<PathBuf>,
+    },
     /// Make the next exercise, registered and passing its checks, to be filled in.
     NewExercise {
         /// Its short name in lower case, like transpose_coalescing; the number is added.
@@ -23,6 +34,10 @@ fn main() -> Result<()> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
     let root = root.canonicalize().or_else(|_| std::env::current_dir())?;
     match Chore::parse() {
+        Chore::Measure { checker, out } => {
+            let checker = checker.map_or_else(beside, Ok)?;
+            measure::measure(&root, &checker, out, &today()?)
+        }
         Chore::NewExercise { name } => {
             tell(&new_exercise::make(&root, &name)?);
             Ok(())
@@ -38,4 +53,18 @@ fn tell(made: &new_exercise::Made) {
     }
     println!("\nFill in whatever says FILL IN. Until then it is vector addition, and passes its checks:");
     println!("  cargo run -p checker -- verify {}", &made.folder[..2]);
+}
+
+/// The checker in the folder this program is in.
+fn beside() -> Result<PathBuf> {
+    let own = std::env::current_exe()?;
+    let checker = own.with_file_name(format!("checker{}", std::env::consts::EXE_SUFFIX));
+    anyhow::ensure!(checker.is_file(), "build the checker first: cargo build --release -p checker");
+    Ok(checker)
+}
+
+/// Today as YYYY-MM-DD, by the system's `date`.
+fn today() -> Result<String> {
+    let output = Command::new("date").arg("+%F").output().context("`date` does not run")?;
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
