@@ -20,7 +20,12 @@ pub(super) fn analyse(program: &mut Program, first: u32, drafts: &[Draft]) -> Ve
     let post_dominators = post_dominators(&blocks);
     let exit = blocks.len();
     for (block, &after) in blocks.iter().zip(&post_dominators) {
-        let to = if after == exit { NOWHERE } else { blocks[after].start };
+        // Lanes that go to a lone `ret` are done: nobody is to wait for them there, nor they for the others.
+        let to = if after == exit || is_lone_exit(program, &blocks[after]) {
+            NOWHERE
+        } else {
+            blocks[after].start
+        };
         if let Step::Branch { join, .. } | Step::BranchTable { join, .. } =
             &mut program.code[block.end as usize - 1].step
         {
@@ -28,6 +33,12 @@ pub(super) fn analyse(program: &mut Program, first: u32, drafts: &[Draft]) -> Ve
         }
     }
     unset(program, first, drafts, &blocks)
+}
+
+fn is_lone_exit(program: &Program, block: &Block) -> bool {
+    let inst = &program.code[block.start as usize];
+    let leaves = matches!(inst.step, Step::Return | Step::Exit);
+    block.end == block.start + 1 && leaves && inst.guard == Guard::Always
 }
 
 fn blocks(program: &Program, first: u32) -> Vec<Block> {
