@@ -22,8 +22,8 @@ pub mod limits {
     pub const SHARED_BYTES: u32 = 163 * 1024;
     /// Threads per warp.
     pub const WARP_SIZE: u32 = 32;
-    /// Bytes of kernel parameters.
-    pub const PARAM_BYTES: usize = 4096;
+    /// Bytes of kernel parameters (since CUDA 12.1; 4096 before).
+    pub const PARAM_BYTES: usize = 32_764;
 }
 
 /// A kernel argument.
@@ -128,7 +128,7 @@ impl Launch {
         if !fits(self.grid, limits::GRID_DIM) {
             return Err(LaunchError::Grid { grid: self.grid });
         }
-        let threads = self.block.iter().map(|&d| u64::from(d)).product::<u64>();
+        let threads = self.block.iter().fold(1u64, |all, &d| all.saturating_mul(u64::from(d)));
         if self.block.contains(&0) {
             return Err(LaunchError::Block { block: self.block });
         }

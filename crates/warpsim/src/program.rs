@@ -38,6 +38,8 @@ pub struct Program {
     pub(crate) static_shared: u64,
     pub(crate) globals: Vec<GlobalVariable>,
     pub(crate) constant: Vec<u8>,
+    /// Places in constant memory to patch with addresses.
+    pub(crate) constant_relocations: Vec<Relocation>,
     /// `extern __shared__` arrays that the kernel uses, in order of name; two of them are the same memory.
     pub(crate) dynamic_shared: Vec<(String, Option<u32>)>,
     pub(crate) max_threads: Option<u64>,
@@ -298,6 +300,11 @@ pub(crate) struct FrameSize {
 }
 
 impl FrameSize {
+    /// Registers of all files.
+    pub(crate) fn total(self) -> usize {
+        self.pred + self.word + self.wide
+    }
+
     /// A register's number through all files of the frame, plus 1.
     #[inline(always)]
     pub(crate) fn unified(self, reg: Reg) -> u32 {
@@ -401,15 +408,20 @@ pub(crate) struct SharedVariable {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GlobalVariable {
     pub(crate) name: String,
+    /// Size in bytes.
+    pub(crate) bytes: usize,
+    /// What it begins with; the rest is zero.
     pub(crate) data: Vec<u8>,
     /// Places to patch with addresses.
     pub(crate) relocations: Vec<Relocation>,
 }
 
-/// Eight bytes at `at` become the address of a variable or the number of a function.
+/// `bytes` bytes at `at` become the address of a variable or the number of a function: its bits from `shift` on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Relocation {
     pub(crate) at: usize,
+    pub(crate) bytes: usize,
+    pub(crate) shift: u32,
     pub(crate) target: Constant,
 }
 

@@ -12,7 +12,7 @@ use crate::launch::{Checks, Launch};
 use crate::memory::{Buffer, Device, View, Writes, commit, window};
 use crate::observe::{self, InstructionFacts, Monitors, Nearest, Resolver};
 use crate::observer::{BadAccess, Observer, Site};
-use crate::program::{Constant, Program};
+use crate::program::{Constant, Program, Relocation};
 use crate::report::{Outcome, Report};
 
 /// Ranges that a grid is cut into. It does not depend on the machine, so neither does anything else.
@@ -79,6 +79,7 @@ pub(crate) fn run(launch: &Launch, program: &Program, device: &mut Device, param
         shared_bytes: program.static_shared as u32 + launch.shared_bytes,
         dynamic_shared: launch.shared_bytes,
         params,
+        constant: constant_memory(program, first_global),
         first_global,
         track_poison: launch.checks.init,
         deadline: start
@@ -225,20 +226,36 @@ fn merge<O: Mergeable>(mut ran: Vec<Ran<'_, O>>, fuel: u64) -> Option<Total<O>> 
 /// The module's global variables, as buffers that come after the launch's.
 fn globals(program: &Program, first: usize) -> Vec<Buffer> {
     let fill = |variable: &crate::program::GlobalVariable| {
-        let mut data = variable.data.clone();
-        for relocation in &variable.relocations {
-            let value = match relocation.target {
-                Constant::Global { variable, offset } => {
-                    window::buffer_address(first + variable as usize).wrapping_add(offset as u64)
-                }
-                Constant::Bits(bits) => bits,
-                Constant::Special(_) | Constant::Param { .. } => 0,
-            };
-            data[relocation.at..relocation.at + 8].copy_from_slice(&value.to_le_bytes());
-        }
+        // Zeros that nobody touches cost the host no memory.
+        let mut data = vec![0; variable.bytes];
+        data[..variable.data.len()].copy_from_slice(&variable.data);
+        relocate(&mut data, &variable.relocations, first);
         Buffer { name: variable.name.clone(), data, valid: None }
     };
     program.globals.iter().map(fill).collect()
+}
+
+/// The module's constant variables.
+fn constant_memory(program: &Program, first_global: usize) -> Vec<u8> {
+    let mut data = program.constant.clone();
+    relocate(&mut data, &program.constant_relocations, first_global);
+    data
+}
+
+/// Fills in the addresses that initial values name.
+fn relocate(data: &mut [u8], relocations: &[Relocation], first_global: usize) {
+    for relocation in relocations {
+        let value = match relocation.target {
+            Constant::Global { variable, offset } => {
+                window::buffer_address(first_global + variable as usize).wrapping_add(offset as u64)
+            }
+            Constant::Bits(bits) => bits,
+            Constant::Special(_) | Constant::Param { .. } => 0,
+        };
+        let bytes = relocation.bytes;
+        data[relocation.at..relocation.at + bytes]
+            .copy_from_slice(&(value >> relocation.shift).to_le_bytes()[..bytes]);
+    }
 }
 
 /// Two `extern __shared__` arrays in one kernel are the same memory.

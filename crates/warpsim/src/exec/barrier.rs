@@ -1,7 +1,7 @@
 //! The barriers of a block.
 
-use super::Machine;
 use super::warp::{State, Warp};
+use super::{Machine, Stop};
 use crate::observer::{Observer, Site};
 use crate::program::{Barrier, BarrierKind, BarrierReduction, Inst};
 use crate::registers::Operands;
@@ -69,32 +69,42 @@ impl One {
 }
 
 impl<O: Observer> Machine<'_, '_, O> {
-    /// Lanes of a fragment reach a barrier. Returns whether they may go on at once.
+    /// The lanes in `mask`, which are those of some fragments that stand behind the barrier, reach it.
+    ///
+    /// # Errors
+    /// A number of a barrier or of threads that the hardware would refuse.
     pub(super) fn arrive_at_barrier(
         &mut self,
         warp: &mut Warp,
-        fragment: usize,
+        fragments: &[usize],
         at: Site,
         barrier: Barrier,
         ops: &Operands,
         mask: u32,
-    ) -> bool {
-        let lane = mask.trailing_zeros() as usize;
-        let id = (warp.registers.word(ops.src[0])[lane] % COUNT as u32) as u8;
+    ) -> Result<(), Stop> {
+        let lane = mask.trailing_zeros();
+        let id = warp.registers.word(ops.src[0])[lane as usize];
+        let threads = barrier.counted.then(|| warp.registers.word(ops.src[1])[lane as usize]);
+        if id >= COUNT as u32 || threads.is_some_and(|n| n == 0 || n % 32 != 0) {
+            return Err(Stop::Trap(at, lane));
+        }
+        let id = id as u8;
         self.observer.barrier_arrive(at, u32::from(id), mask, warp.alive, barrier.aligned);
         let index = warp.index as usize;
         let one = &mut self.barriers.each[id as usize];
         // An aligned barrier takes the warp as a whole, as the hardware does; that lanes are missing has been told.
         let arriving = if barrier.aligned { warp.alive } else { mask };
         one.arrived[index] |= arriving;
-        if barrier.counted {
-            one.expected = Some(warp.registers.word(ops.src[1])[lane]);
+        if threads.is_some() {
+            one.expected = threads;
         }
         let generation = one.generation;
         let waits = barrier.kind != BarrierKind::Arrive;
         if waits {
             one.waited[index] |= arriving;
-            warp.fragments[fragment].state = State::Barrier { id, generation };
+            for &fragment in fragments {
+                warp.fragments[fragment].state = State::Barrier { id, generation };
+            }
         }
         if let BarrierKind::Reduce(_, negated) = barrier.kind {
             let predicate = warp.registers.pred(ops.src[2]);
@@ -102,9 +112,27 @@ impl<O: Observer> Machine<'_, '_, O> {
         }
         self.complete_if_full(id);
         if waits && self.barriers.is_complete(id, generation) {
-            self.pass_barrier(warp, fragment, id, generation);
+            for &fragment in fragments {
+                self.pass_barrier(warp, fragment, id, generation);
+            }
         }
-        warp.fragments[fragment].state == State::Ready
+        Ok(())
+    }
+
+    /// Lets the fragments of a warp whose barrier has completed go on.
+    pub(super) fn pass_barriers(&mut self, warp: &mut Warp) {
+        let mut any = false;
+        for fragment in 0..warp.fragments.len() {
+            if let State::Barrier { id, generation } = warp.fragments[fragment].state
+                && self.barriers.is_complete(id, generation)
+            {
+                self.pass_barrier(warp, fragment, id, generation);
+                any = true;
+            }
+        }
+        if any {
+            warp.unite();
+        }
     }
 
     fn complete_if_full(&mut self, id: u8) {
@@ -133,7 +161,7 @@ impl<O: Observer> Machine<'_, '_, O> {
     }
 
     /// A fragment whose barrier completed goes on; a reduction gives its result.
-    pub(super) fn pass_barrier(&mut self, warp: &mut Warp, fragment: usize, id: u8, generation: u64) {
+    fn pass_barrier(&mut self, warp: &mut Warp, fragment: usize, id: u8, generation: u64) {
         let from = warp.fragments[fragment];
         warp.fragments[fragment].state = State::Ready;
         // The fragment already stands behind its barrier.

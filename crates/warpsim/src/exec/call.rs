@@ -3,11 +3,13 @@
 use super::warp::{CallSite, LOCAL_LIMIT, State, Warp};
 use super::{Machine, Stop};
 use crate::observer::{Observer, Site};
-use crate::program::{Callee, Place};
-use crate::registers::Class;
+use crate::program::{Callee, Place, Reg};
+use crate::registers::{Class, Lanes};
 
 /// Calls that may be nested.
 const MAX_DEPTH: u32 = 1024;
+/// Registers of each file that all calls in progress may have.
+const MAX_REGISTERS: usize = 1 << 18;
 
 impl<O: Observer> Machine<'_, '_, O> {
     /// Lanes of a fragment call a function; the others wait for them behind the call.
@@ -72,7 +74,8 @@ impl<O: Observer> Machine<'_, '_, O> {
             let callee = &program.functions[function as usize];
             let new = warp.frames[index as usize];
             let needed = new.local_base + callee.local_bytes;
-            if needed > LOCAL_LIMIT || new.depth > MAX_DEPTH {
+            let registers = new.base.poison + callee.registers.total();
+            if needed > LOCAL_LIMIT || new.depth > MAX_DEPTH || registers > MAX_REGISTERS {
                 return Err(Stop::StackOverflow(at, mask.trailing_zeros()));
             }
             if needed > warp.local.stride {
@@ -132,6 +135,7 @@ type Base = (u32, crate::registers::FrameBase);
 
 /// Copies a parameter between two frames.
 fn copy(warp: &mut Warp, from_base: Base, from: Place, to_base: Base, to: Place, mask: u32) {
+    let saved = warp.registers.base;
     match (from, to) {
         (Place::Local { offset: a, bytes }, Place::Local { offset: b, bytes: room }) => {
             let (a, b) = (from_base.0 + a, to_base.0 + b);
@@ -142,31 +146,58 @@ fn copy(warp: &mut Warp, from_base: Base, from: Place, to_base: Base, to: Place,
                 warp.local.valid.copy_within(source, start + b as usize);
             }
         }
-        (Place::Register(a), Place::Register(b)) if a.class == b.class => {
-            let saved = warp.registers.base;
-            match a.class {
-                Class::Pred => {
-                    warp.registers.base = from_base.1;
-                    let value = warp.registers.pred(a.index);
-                    warp.registers.base = to_base.1;
-                    warp.registers.set_pred(b.index, value, mask);
-                }
-                Class::Word => {
-                    warp.registers.base = from_base.1;
-                    let value = *warp.registers.word(a.index);
-                    warp.registers.base = to_base.1;
-                    warp.registers.set_word(b.index, &value, mask);
-                }
-                Class::Wide => {
-                    warp.registers.base = from_base.1;
-                    let value = *warp.registers.wide(a.index);
-                    warp.registers.base = to_base.1;
-                    warp.registers.set_wide(b.index, &value, mask);
-                }
+        (Place::Register(reg), Place::Local { offset, bytes }) => {
+            warp.registers.base = from_base.1;
+            let value = values(warp, reg);
+            for lane in crate::pattern::lanes(mask) {
+                let start = (lane * warp.local.stride + to_base.0 + offset) as usize;
+                let bytes = (bytes as usize).min(8);
+                warp.local.data[start..start + bytes]
+                    .copy_from_slice(&value[lane as usize].to_le_bytes()[..bytes]);
+                warp.local.valid[start..start + bytes].fill(0xff);
             }
-            warp.registers.base = saved;
         }
-        // Lowering does not let a register meet a place in memory.
-        _ => {}
+        (Place::Local { offset, bytes }, Place::Register(reg)) => {
+            let mut value = [0; 32];
+            for lane in crate::pattern::lanes(mask) {
+                let start = (lane * warp.local.stride + from_base.0 + offset) as usize;
+                let bytes = (bytes as usize).min(8);
+                let mut raw = [0; 8];
+                raw[..bytes].copy_from_slice(&warp.local.data[start..start + bytes]);
+                value[lane as usize] = u64::from_le_bytes(raw);
+            }
+            warp.registers.base = to_base.1;
+            set_values(warp, reg, &value, mask);
+        }
+        (Place::Register(from), Place::Register(to)) => {
+            warp.registers.base = from_base.1;
+            let value = values(warp, from);
+            warp.registers.base = to_base.1;
+            set_values(warp, to, &value, mask);
+        }
+    }
+    warp.registers.base = saved;
+}
+
+/// All lanes of a register, zero-extended.
+fn values(warp: &Warp, reg: Reg) -> Lanes<u64> {
+    match reg.class {
+        Class::Pred => {
+            let bits = warp.registers.pred(reg.index);
+            std::array::from_fn(|lane| u64::from(bits >> lane & 1))
+        }
+        Class::Word => warp.registers.word(reg.index).map(u64::from),
+        Class::Wide => *warp.registers.wide(reg.index),
+    }
+}
+
+fn set_values(warp: &mut Warp, reg: Reg, value: &Lanes<u64>, mask: u32) {
+    match reg.class {
+        Class::Pred => {
+            let bits = (0..32).fold(0, |bits, lane| bits | ((value[lane] & 1) as u32) << lane);
+            warp.registers.set_pred(reg.index, bits, mask);
+        }
+        Class::Word => warp.registers.set_word(reg.index, &value.map(|v| v as u32), mask),
+        Class::Wide => warp.registers.set_wide(reg.index, value, mask),
     }
 }

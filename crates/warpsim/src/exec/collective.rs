@@ -1,9 +1,9 @@
 //! Instructions in which lanes of a warp meet: `__syncwarp`, shuffles, votes, matches, reductions, `ldmatrix`.
 
-use super::Machine;
 use super::memory::Part;
 use super::warp::{State, Warp};
-use crate::fault::{BarrierProblem, Space, Touch};
+use super::{Machine, Stop};
+use crate::fault::{BarrierProblem, Touch};
 use crate::isa::AtomicFn;
 use crate::observer::{Observer, Site};
 use crate::pattern::lanes;
@@ -23,33 +23,40 @@ impl<O: Observer> Machine<'_, '_, O> {
         true
     }
 
-    /// When no fragment of a warp can go on: lets fragments that wait for each other at a warp-level instruction
-    /// meet. If the ones that are waited for are somewhere else, that is told, and they go on without.
-    /// Returns whether any could go on.
-    pub(super) fn hold_meeting(&mut self, warp: &mut Warp) -> bool {
-        let waiting: Vec<usize> = (0..warp.fragments.len())
-            .filter(|&i| matches!(warp.fragments[i].state, State::Meeting { .. }))
-            .collect();
-        let Some(&first) = waiting.first() else { return false };
-        // Those that can meet: at the same instruction or, for `__syncwarp`, with the same mask anywhere.
+    /// Lets fragments that wait for each other, at a warp-level instruction or an aligned barrier, meet if they
+    /// are all there. Returns whether any could go on.
+    pub(super) fn hold_meeting(&mut self, warp: &mut Warp) -> Result<bool, Stop> {
+        let waiting = waiting(warp);
         for &leader in &waiting {
             let (met, complete) = self.meeting_of(warp, leader, &waiting);
             if complete {
-                self.conclude(warp, &met, true);
-                return true;
+                self.conclude(warp, &met, true)?;
+                return Ok(true);
             }
         }
-        let (met, _) = self.meeting_of(warp, first, &waiting);
-        self.conclude(warp, &met, false);
-        true
+        Ok(false)
     }
 
-    /// The fragments that meet with `leader`, and whether that is everyone it names.
+    /// When no fragment of a warp can go on, and none can meet: those that are waited for are somewhere else. That
+    /// is told, and the first ones that wait go on without. Returns whether there were any.
+    pub(super) fn break_up_meeting(&mut self, warp: &mut Warp) -> Result<bool, Stop> {
+        let waiting = waiting(warp);
+        let Some(&first) = waiting.first() else { return Ok(false) };
+        let (met, _) = self.meeting_of(warp, first, &waiting);
+        self.conclude(warp, &met, false)?;
+        Ok(true)
+    }
+
+    /// The fragments that can meet with `leader`, and whether that is everyone it names: they are at the same
+    /// instruction or, for `__syncwarp`, have the same mask anywhere.
     fn meeting_of(&self, warp: &mut Warp, leader: usize, waiting: &[usize]) -> (Vec<usize>, bool) {
         let code = &self.context.program.code;
-        let State::Meeting { only_here } = warp.fragments[leader].state else { return (Vec::new(), false) };
         let from = warp.fragments[leader];
+        let only_here = from.state != State::Meeting { only_here: false };
         let named = |warp: &mut Warp, index: usize| {
+            if warp.fragments[index].state == State::Gathering {
+                return warp.alive;
+            }
             warp.select(index);
             let mask = warp.fragments[index].mask;
             let members = members(warp, &code[warp.fragments[index].pc as usize], mask);
@@ -60,7 +67,7 @@ impl<O: Observer> Machine<'_, '_, O> {
         for &other in waiting {
             let fragment = warp.fragments[other];
             let fits = if only_here {
-                fragment.pc == from.pc && fragment.frame == from.frame
+                fragment.pc == from.pc && fragment.frame == from.frame && fragment.state == from.state
             } else {
                 fragment.state == from.state && named(warp, other) & warp.alive == wanted
             };
@@ -73,13 +80,22 @@ impl<O: Observer> Machine<'_, '_, O> {
     }
 
     /// Executes the instruction at which fragments meet, and lets them go on.
-    fn conclude(&mut self, warp: &mut Warp, met: &[usize], complete: bool) {
-        let Some(&leader) = met.first() else { return };
+    fn conclude(&mut self, warp: &mut Warp, met: &[usize], complete: bool) -> Result<(), Stop> {
+        let Some(&leader) = met.first() else { return Ok(()) };
         let pc = warp.fragments[leader].pc;
         let at = Site { block: self.block, warp: warp.index, pc };
         let inst = self.context.program.code[pc as usize];
         warp.select(leader);
         let mask = met.iter().fold(0, |all, &i| all | warp.fragments[i].mask);
+        for &index in met {
+            warp.fragments[index].state = State::Ready;
+            warp.fragments[index].pc += 1;
+        }
+        if let Step::Barrier(barrier) = inst.step {
+            self.arrive_at_barrier(warp, met, at, barrier, &inst.ops, mask)?;
+            warp.unite();
+            return Ok(());
+        }
         // Lanes that wait at another `__syncwarp` name their mask in registers of their own.
         let members = if matches!(inst.step, Step::WarpSync) {
             let own = warp.fragments[leader].mask;
@@ -89,10 +105,8 @@ impl<O: Observer> Machine<'_, '_, O> {
             members(warp, &inst, mask)
         };
         self.meet(warp, at, &inst, mask, &members, complete);
-        for &index in met {
-            warp.fragments[index].state = State::Ready;
-            warp.fragments[index].pc += 1;
-        }
+        warp.unite();
+        Ok(())
     }
 
     fn meet(
@@ -348,6 +362,12 @@ impl<O: Observer> Machine<'_, '_, O> {
             self.set_poison(warp, reg, active, poison, at.pc);
         }
     }
+}
+
+/// The fragments that wait for other lanes of their warp.
+fn waiting(warp: &Warp) -> Vec<usize> {
+    let waits = |&i: &usize| matches!(warp.fragments[i].state, State::Meeting { .. } | State::Gathering);
+    (0..warp.fragments.len()).filter(waits).collect()
 }
 
 /// For each lane the lanes that it names in its member mask; without one, those that are here.

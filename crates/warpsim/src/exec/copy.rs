@@ -10,7 +10,7 @@ use crate::fault::{Space, Touch};
 use crate::observer::{Access, Observer, Order, Site};
 use crate::pattern::lanes;
 use crate::program::{AsyncCopy, AsyncSize, Memory};
-use crate::registers::Operands;
+use crate::registers::{Lanes, Operands};
 
 /// Copies that the lanes of a warp have in flight.
 #[derive(Debug)]
@@ -75,11 +75,19 @@ impl<O: Observer> Machine<'_, '_, O> {
                 std::array::from_fn(|lane| if ignore >> lane & 1 != 0 { 0 } else { copy.bytes })
             }
         };
-        // Lanes that read nothing need no valid source.
-        let reading = lanes(mask).filter(|&l| size[l as usize] != 0).fold(0, |m, l| m | 1 << l);
-        let source = Part { space: Space::Global, mask: reading, addresses: &from };
-        let read = if reading == 0 { 0 } else { self.admit(warp, at, Touch::Read, &source, &copy.from) };
-        self.observe_async(at, Touch::Read, &source, read, &copy.from);
+        // Lanes that read nothing need no valid source, and those that read less need only so much.
+        let of_size = |n: u8| lanes(mask).filter(|&l| size[l as usize] == n).fold(0, |m, l| m | 1 << l);
+        let reading = mask & !of_size(0);
+        let whole = of_size(copy.bytes);
+        let mut read = 0;
+        if whole != 0 {
+            let source = Part { space: Space::Global, mask: whole, addresses: &from };
+            read = self.admit(warp, at, Touch::Read, &source, &copy.from);
+            self.observe_async(at, Touch::Read, &source, read, &copy.from);
+        }
+        for bytes in 1..copy.bytes {
+            read |= self.read_in_pieces(warp, at, &copy.from, &from, of_size(bytes), bytes);
+        }
         self.observe_async(at, Touch::Write, &to, mask, &copy.to);
         for lane in lanes(mask) {
             let l = lane as usize;
@@ -105,13 +113,39 @@ impl<O: Observer> Machine<'_, '_, O> {
         }
     }
 
+    /// The lanes of `mask` for which the `bytes` bytes from their address on may be read, however many: they are
+    /// taken in pieces that accesses can have.
+    fn read_in_pieces(
+        &mut self,
+        warp: &Warp,
+        at: Site,
+        memory: &Memory,
+        from: &Lanes<u64>,
+        mut mask: u32,
+        bytes: u8,
+    ) -> u32 {
+        let mut done = 0;
+        for piece in [8, 4, 2, 1].into_iter().filter(|piece| bytes & piece != 0) {
+            if mask == 0 {
+                break;
+            }
+            let addresses = from.map(|a| a.wrapping_add(done));
+            let part = Part { space: Space::Global, mask, addresses: &addresses };
+            let piece = Memory { bytes: piece, ..*memory };
+            mask = self.admit(warp, at, Touch::Read, &part, &piece);
+            self.observe_async(at, Touch::Read, &part, mask, &piece);
+            done += u64::from(piece.bytes);
+        }
+        mask
+    }
+
     /// `cp.async.wait_group` and `wait_all`.
     pub(super) fn async_wait(&mut self, warp: &mut Warp, pending: Option<u32>, mask: u32) {
         let committed = warp.copies.committed;
         let shared = &mut self.shared;
         warp.copies.pending.retain(|copy| {
             let done = match pending {
-                Some(n) => copy.group + n < committed[copy.lane as usize],
+                Some(n) => committed[copy.lane as usize] - copy.group > n,
                 None => true,
             };
             let done = done && mask >> copy.lane & 1 != 0;

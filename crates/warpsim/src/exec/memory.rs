@@ -129,6 +129,7 @@ impl<O: Observer> Machine<'_, '_, O> {
         active: u32,
     ) {
         let addresses = self.addresses(warp, fragment, at, memory, ops.src[0], active);
+        warp.fragments[fragment].changed |= memory.space != Some(Space::Local);
         let count = usize::from(memory.count);
         let width = memory.width() as usize;
         // Every lane's bytes, one after another.
@@ -232,6 +233,7 @@ impl<O: Observer> Machine<'_, '_, O> {
     ) {
         let addresses = self.addresses(warp, fragment, at, memory, ops.src[0], active);
         warp.fragments[fragment].polled = true;
+        let mut changed = false;
         let wide = memory.class == Class::Wide;
         let operand = |slot: usize| {
             if wide {
@@ -266,6 +268,7 @@ impl<O: Observer> Machine<'_, '_, O> {
                 }
                 old[lane] = u64::from_le_bytes(raw);
                 let new = function(old[lane], b[lane] & keep, c[lane] & keep) & keep;
+                changed |= new != old[lane];
                 self.write_place(warp, place, &new.to_le_bytes()[..bytes]);
             }
             if wide {
@@ -276,6 +279,7 @@ impl<O: Observer> Machine<'_, '_, O> {
             let unknown = if self.context.track_poison { unknown } else { 0 };
             self.set_poison(warp, Reg { class: memory.class, index: ops.dst[0] }, part.mask, unknown, at.pc);
         }
+        warp.fragments[fragment].changed |= changed;
     }
 
     /// The addresses that the lanes of a memory instruction name.
@@ -294,7 +298,7 @@ impl<O: Observer> Machine<'_, '_, O> {
         } else {
             0
         };
-        let offset = (memory.offset + frame) as u64;
+        let offset = memory.offset.wrapping_add(frame) as u64;
         if let Some(class) = memory.base
             && warp.registers.tainted
         {
@@ -334,23 +338,14 @@ impl<O: Observer> Machine<'_, '_, O> {
         memory: &Memory,
     ) -> u32 {
         let width = u64::from(memory.width());
-        let (start, last) = match part.space {
+        let bounds = match part.space {
             Space::Global => {
                 self.view.bounds(part.addresses[part.mask.trailing_zeros() as usize % 32], width)
             }
-            space => {
-                let length = match space {
-                    Space::Shared => self.shared.data.len(),
-                    Space::Local => warp.local.stride as usize,
-                    Space::Constant if touch == Touch::Read => self.context.program.constant.len(),
-                    Space::Param if touch == Touch::Read => self.context.params.len(),
-                    _ => 0,
-                };
-                match (length as u64).checked_sub(width) {
-                    Some(last) => (0, last),
-                    None => return self.refuse(at, touch, part, width, part.mask),
-                }
-            }
+            space => self.length(warp, touch, space).checked_sub(width).map(|last| (0, last)),
+        };
+        let Some((start, last)) = bounds else {
+            return self.refuse(warp, at, touch, part, width, part.mask);
         };
         if self.lanes.all_inside(part.addresses, start, last, width) {
             return part.mask;
@@ -360,19 +355,41 @@ impl<O: Observer> Machine<'_, '_, O> {
             bad |= u32::from(address.wrapping_sub(start) > last || address & (width - 1) != 0) << lane;
         }
         bad &= part.mask;
-        if bad == 0 { part.mask } else { self.refuse(at, touch, part, width, bad) }
+        if bad == 0 { part.mask } else { self.refuse(warp, at, touch, part, width, bad) }
+    }
+
+    /// Bytes of a memory other than global memory that an access may touch.
+    fn length(&self, warp: &Warp, touch: Touch, space: Space) -> u64 {
+        let length = match space {
+            Space::Shared => self.shared.data.len(),
+            Space::Local => warp.local.stride as usize,
+            Space::Constant if touch == Touch::Read => self.context.constant.len(),
+            Space::Param if touch == Touch::Read => self.context.params.len(),
+            _ => 0,
+        };
+        length as u64
     }
 
     /// Tells of the lanes in `bad` whose access cannot be carried out, and returns the others.
     #[cold]
-    fn refuse(&mut self, at: Site, touch: Touch, part: &Part<'_>, width: u64, mut bad: u32) -> u32 {
+    fn refuse(
+        &mut self,
+        warp: &Warp,
+        at: Site,
+        touch: Touch,
+        part: &Part<'_>,
+        width: u64,
+        mut bad: u32,
+    ) -> u32 {
         for lane in crate::pattern::lanes(bad) {
             let address = part.addresses[lane as usize];
             let aligned = address & (width - 1) == 0;
             let inside = match part.space {
                 // Lanes may be in different buffers.
                 Space::Global => self.view.locate(address, width).is_some(),
-                _ => !aligned,
+                space => {
+                    self.length(warp, touch, space).checked_sub(width).is_some_and(|last| address <= last)
+                }
             };
             if part.space == Space::Global && inside && aligned {
                 bad &= !(1 << lane);
@@ -466,7 +483,7 @@ impl<O: Observer> Machine<'_, '_, O> {
                 valid.copy_from_slice(&warp.local.valid[range]);
             }
             Space::Constant => {
-                into.copy_from_slice(&self.context.program.constant[range]);
+                into.copy_from_slice(&self.context.constant[range]);
                 valid.fill(0xff);
             }
             Space::Param => {
@@ -552,7 +569,7 @@ impl<'s> Memories<'s, '_> {
     fn source(self, part: &Part<'s>, mask: u32, width: usize, scratch: &'s mut Scratch) -> Source<'s> {
         let (data, valid, addresses) = match part.space {
             Space::Shared => (&self.shared.data, Some(self.shared.valid.as_slice()), part.addresses),
-            Space::Constant => (&self.context.program.constant, None, part.addresses),
+            Space::Constant => (&self.context.constant, None, part.addresses),
             Space::Param => (&self.context.params, None, part.addresses),
             Space::Local => {
                 scratch.places = self.local.places(part.addresses);

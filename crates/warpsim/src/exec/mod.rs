@@ -34,6 +34,8 @@ pub(crate) struct Context<'p> {
     pub(crate) dynamic_shared: u32,
     /// The kernel's parameters.
     pub(crate) params: Vec<u8>,
+    /// Constant memory.
+    pub(crate) constant: Vec<u8>,
     /// The buffer that holds the module's first global variable.
     pub(crate) first_global: usize,
     /// Whether to track values that nothing set.
@@ -88,6 +90,13 @@ pub(crate) enum Stop {
 const WARP_SLICE: u64 = 1 << 14;
 /// Warp instructions before a fragment lets its siblings run.
 const FRAGMENT_SLICE: u64 = 1 << 12;
+
+/// The same for one that has been seen to poll memory: it may do nothing but wait for others.
+const POLL_SLICE: u64 = 1 << 8;
+/// After so many slices, a fragment that changes memory while it polls counts as waiting too.
+const BUSY_SLICES: u32 = 1 << 12;
+/// Blocks between two looks at the clock.
+const BLOCKS_PER_LOOK: u64 = 16;
 
 /// Executes blocks. One machine runs a contiguous range of them, on its own view of global memory.
 pub(crate) struct Machine<'c, 'v, O> {
@@ -148,6 +157,10 @@ impl<'c, 'v, O: Observer> Machine<'c, 'v, O> {
     /// Runs blocks in order.
     pub(crate) fn run(&mut self, blocks: Range<u64>, cancelled: impl Fn() -> bool) -> Result<(), Stop> {
         for block in blocks {
+            if block % BLOCKS_PER_LOOK == 0 && Instant::now() >= self.context.deadline {
+                let at = Site { block, warp: 0, pc: self.context.program.functions[0].entry };
+                return Err(Stop::Wall { at, lane: 0, executed: self.executed, polling: false });
+            }
             self.run_block(block)?;
             if cancelled() {
                 return Err(Stop::Cancelled);
@@ -207,7 +220,7 @@ impl<'c, 'v, O: Observer> Machine<'c, 'v, O> {
         let end = self.executed + WARP_SLICE;
         while !warp.fragments.is_empty() {
             let Some(fragment) = self.next_ready(warp) else {
-                if self.hold_meeting(warp) {
+                if self.hold_meeting(warp)? || self.break_up_meeting(warp)? {
                     continue;
                 }
                 return Ok(Turn::Blocked);
@@ -217,20 +230,23 @@ impl<'c, 'v, O: Observer> Machine<'c, 'v, O> {
             }
             warp.current = fragment;
             warp.select(fragment);
-            let budget = FRAGMENT_SLICE.min(self.fuel.saturating_sub(self.executed));
+            let slice = if warp.fragments[fragment].polls == 0 { FRAGMENT_SLICE } else { POLL_SLICE };
+            let budget = slice.min(self.fuel.saturating_sub(self.executed));
             if budget == 0 {
                 return Err(self.out_of_fuel(warp, fragment));
             }
-            warp.fragments[fragment].polled = false;
-            let alone = warp.fragments.len() == 1;
+            (warp.fragments[fragment].polled, warp.fragments[fragment].changed) = (false, false);
             let before = self.executed;
             if self.step(warp, fragment, budget)? && self.executed - before >= budget {
                 // The slice is over and the fragment is still there. If it is waiting for something that lanes
-                // held at a join have to do, let them go.
-                if alone && warp.fragments[fragment].polled {
+                // held at a join have to do, let them go. One that changes memory is rather at work.
+                let ran = &mut warp.fragments[fragment];
+                ran.polls += u32::from(ran.polled);
+                if ran.polled && (!ran.changed || ran.polls.is_multiple_of(BUSY_SLICES)) {
                     warp.release_joins(fragment);
                 }
                 warp.current = fragment + 1;
+                self.hold_meeting(warp)?;
             }
         }
         Ok(Turn::Finished)
@@ -238,19 +254,9 @@ impl<'c, 'v, O: Observer> Machine<'c, 'v, O> {
 
     /// The next fragment that can go on, from the current one on.
     fn next_ready(&mut self, warp: &mut Warp) -> Option<usize> {
+        self.pass_barriers(warp);
         let count = warp.fragments.len();
-        for i in 0..count {
-            let index = (warp.current + i) % count;
-            match warp.fragments[index].state {
-                State::Ready => return Some(index),
-                State::Barrier { id, generation } if self.barriers.is_complete(id, generation) => {
-                    self.pass_barrier(warp, index, id, generation);
-                    return Some(index);
-                }
-                _ => {}
-            }
-        }
-        None
+        (0..count).map(|i| (warp.current + i) % count).find(|&i| warp.fragments[i].state == State::Ready)
     }
 
     /// When nothing in the block can go on: lets lanes held at a join go, for others may wait for them at a

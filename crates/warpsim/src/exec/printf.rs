@@ -78,7 +78,7 @@ impl<O: Observer> Machine<'_, '_, O> {
             }
             Space::Shared => self.shared.data.len() as u64,
             Space::Local => u64::from(warp.local.stride),
-            Space::Constant => self.context.program.constant.len() as u64,
+            Space::Constant => self.context.constant.len() as u64,
             Space::Param => self.context.params.len() as u64,
         };
         if address.checked_add(bytes as u64).is_none_or(|end| end > length) {
@@ -142,9 +142,10 @@ impl<O: Observer> Machine<'_, '_, O> {
     }
 
     fn take(&mut self, warp: &Warp, next: &mut u64, bytes: usize, lane: u32) -> u64 {
-        *next = next.next_multiple_of(bytes as u64);
-        let value = self.number(warp, *next, bytes, lane);
-        *next += bytes as u64;
+        // The address is the kernel's, so it may be anything.
+        let aligned = next.wrapping_add(bytes as u64 - 1) & !(bytes as u64 - 1);
+        let value = self.number(warp, aligned, bytes, lane);
+        *next = aligned.wrapping_add(bytes as u64);
         value
     }
 }
@@ -260,9 +261,11 @@ impl Spec {
         let numeric = !matches!(self.conversion, b'c' | b's' | b'%' | b'p');
         let whole =
             !matches!(self.conversion, b'd' | b'i' | b'u' | b'o' | b'x' | b'X') || self.precision.is_none();
+        // `inf` and `nan` are padded with spaces; the last digit of a hexadecimal number may be an `f` too.
+        let finite = !text.to_ascii_lowercase().ends_with("inf") && !text.to_ascii_lowercase().ends_with("nan");
         if self.left {
             format!("{text}{}", " ".repeat(missing))
-        } else if self.zero && numeric && whole && !text.ends_with(['f', 'n']) {
+        } else if self.zero && numeric && whole && finite {
             let digits = text.find(|c: char| c.is_ascii_hexdigit()).unwrap_or(0);
             let digits = if text[digits..].starts_with("0x") || text[digits..].starts_with("0X") {
                 digits + 2

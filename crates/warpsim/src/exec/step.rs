@@ -175,12 +175,18 @@ impl<O: Observer> Machine<'_, '_, O> {
                     return Ok(false);
                 }
                 Step::Barrier(barrier) => {
-                    leave!(pc + 1);
+                    let gathers = barrier.aligned && active != warp.alive;
+                    leave!(if gathers { pc } else { pc + 1 });
                     if active != mask {
                         // Only some lanes come to the barrier; the others go on.
                         self.part(warp, fragment, pc + 1, active);
                     }
-                    self.arrive_at_barrier(warp, fragment, at, barrier, &inst.ops, active);
+                    if gathers {
+                        // The other lanes of the warp may still be on their way.
+                        warp.fragments[fragment].state = State::Gathering;
+                        return Ok(false);
+                    }
+                    self.arrive_at_barrier(warp, &[fragment], at, barrier, &inst.ops, active)?;
                     if active != mask || warp.fragments[fragment].state != State::Ready {
                         return Ok(false);
                     }

@@ -30,6 +30,27 @@ pub(super) struct Fragment {
     pub(super) back_edge: u32,
     /// Whether it looked at memory that others may change, since its time slice began.
     pub(super) polled: bool,
+    /// Whether it changed memory that others see, since then.
+    pub(super) changed: bool,
+    /// Slices in which it polled.
+    pub(super) polls: u32,
+}
+
+impl Fragment {
+    /// A fragment that can go on.
+    fn new(pc: u32, mask: u32, join: u32, frame: u32) -> Fragment {
+        Fragment {
+            pc,
+            mask,
+            join,
+            state: State::Ready,
+            frame,
+            back_edge: NOWHERE,
+            polled: false,
+            changed: false,
+            polls: 0,
+        }
+    }
 }
 
 /// Whether a fragment can go on.
@@ -45,6 +66,8 @@ pub(super) enum State {
     Meeting {
         only_here: bool,
     },
+    /// Waits for the other lanes of its warp before an aligned barrier.
+    Gathering,
 }
 
 /// A call in progress: it fixes where registers and local variables are.
@@ -134,15 +157,7 @@ impl Warp {
         });
         self.frame = 0;
         self.fragments.clear();
-        self.fragments.push(Fragment {
-            pc: function.entry,
-            mask,
-            join: NONE,
-            state: State::Ready,
-            frame: 0,
-            back_edge: NOWHERE,
-            polled: false,
-        });
+        self.fragments.push(Fragment::new(function.entry, mask, NONE, 0));
         self.current = 0;
         self.joins.clear();
         self.free_joins.clear();
@@ -253,15 +268,7 @@ impl Warp {
     }
 
     fn resume(&mut self, join: Join, mask: u32) {
-        self.fragments.push(Fragment {
-            pc: join.pc,
-            mask,
-            join: join.parent,
-            state: State::Ready,
-            frame: join.frame,
-            back_edge: NOWHERE,
-            polled: false,
-        });
+        self.fragments.push(Fragment::new(join.pc, mask, join.parent, join.frame));
     }
 
     /// Lets lanes that wait at the joins around `fragment` go on without the others: what the others wait for
@@ -279,6 +286,26 @@ impl Warp {
             index = join.parent;
         }
         false
+    }
+
+    /// Makes one of fragments that stand at the same place and are expected at the same join.
+    pub(super) fn unite(&mut self) {
+        let mut first = 0;
+        while first < self.fragments.len() {
+            let one = self.fragments[first];
+            let mut second = first + 1;
+            while second < self.fragments.len() {
+                let other = self.fragments[second];
+                let place = |f: Fragment| (f.pc, f.join, f.frame, f.state);
+                if place(one) == place(other) {
+                    self.fragments[first].mask |= other.mask;
+                    self.remove(second);
+                } else {
+                    second += 1;
+                }
+            }
+            first += 1;
+        }
     }
 
     /// Removes a fragment, whose lanes have been accounted for.
@@ -319,15 +346,7 @@ impl Warp {
             join = parent;
         }
         // The join was released; the lanes go on by themselves.
-        self.fragments.push(Fragment {
-            pc,
-            mask,
-            join: NONE,
-            state: State::Ready,
-            frame: caller,
-            back_edge: NOWHERE,
-            polled: false,
-        });
+        self.fragments.push(Fragment::new(pc, mask, NONE, caller));
     }
 
     /// Makes a fragment's frame the one that register indices mean.

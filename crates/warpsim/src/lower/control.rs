@@ -165,6 +165,11 @@ impl FunctionLowerer<'_, '_> {
         }
         ops.src[0] = self.source(id, Kind::Bits(32))?;
         draft.reads.push(Reg { class: Class::Word, index: ops.src[0] });
+        if let Some(Operand::Integer(n)) = count
+            && (*n <= 0 || n % 32 != 0)
+        {
+            return Err(self.error("the number of threads must be a multiple of the warp size, 32"));
+        }
         if let Some(count) = count {
             ops.src[1] = self.source(count, Kind::Bits(32))?;
             draft.reads.push(Reg { class: Class::Word, index: ops.src[1] });

@@ -9,8 +9,10 @@ use crate::fault::Space;
 use crate::memory::window;
 use crate::program::{Constant, GlobalVariable, LowerError, Relocation, SharedVariable};
 
-/// Largest variable: keeps a module from asking for all memory there is.
+/// Largest variable, and largest sum of the global ones: keeps a module from asking for all memory there is.
 const MAX_BYTES: u64 = 1 << 30;
+/// Most bytes of constant variables. A GPU has 64 KB, but for tables that the compiler itself puts there.
+const MAX_CONSTANT_BYTES: u64 = 1 << 24;
 
 /// A variable of the module or of a function body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,9 +34,10 @@ pub(crate) enum Location {
 pub(crate) struct Layout {
     pub(crate) shared: Vec<SharedVariable>,
     pub(crate) static_shared: u64,
-    pub(crate) constant: Vec<u8>,
+    pub(crate) constant_bytes: u64,
     names: HashMap<String, Location>,
     globals: Vec<Variable>,
+    constants: Vec<(Variable, u64)>,
 }
 
 /// Bytes of a variable; 0 for an array of open length.
@@ -119,18 +122,12 @@ impl Layout {
     }
 
     fn place_constant(&mut self, variable: &Variable) -> Result<(), LowerError> {
-        let offset = (self.constant.len() as u64).next_multiple_of(align(variable));
-        let bytes = size(variable)?;
-        if offset + bytes > 1 << 24 {
-            return Err(invalid(variable.position.line, "constant memory holds more than 16 MiB"));
+        let offset = self.constant_bytes.next_multiple_of(align(variable));
+        self.constant_bytes = offset + size(variable)?;
+        if self.constant_bytes > MAX_CONSTANT_BYTES {
+            return Err(invalid(variable.position.line, "the constant variables take more than 16 MiB"));
         }
-        self.constant.resize((offset + bytes) as usize, 0);
-        let (data, relocations) = initial_bytes(variable, bytes as usize, |_| None)?;
-        if !relocations.is_empty() {
-            let message = format!("`{}`: addresses in constant memory are not supported", variable.name);
-            return Err(invalid(variable.position.line, message));
-        }
-        self.constant[offset as usize..].copy_from_slice(&data);
+        self.constants.push((variable.clone(), offset));
         self.names.insert(variable.name.clone(), Location::Constant(offset));
         Ok(())
     }
@@ -140,17 +137,26 @@ impl Layout {
 fn reachable_names<'m>(module: &'m Module, entry: &'m ptx::Function) -> HashSet<&'m str> {
     let mut names = HashSet::new();
     let mut queue = vec![entry];
+    // Functions that tables of pointers name.
+    let initial = module.variables.iter().flat_map(|v| &v.init);
+    let mut found: Vec<&str> = initial
+        .filter_map(|value| match value {
+            Initializer::Symbol { name, .. } => Some(name.as_str()),
+            _ => None,
+        })
+        .collect();
     let mut seen: HashSet<&str> = HashSet::from([entry.name.as_str()]);
+    let functions: HashMap<&str, &ptx::Function> =
+        module.functions.iter().filter(|f| f.body.is_some()).map(|f| (f.name.as_str(), f)).collect();
     while let Some(function) = queue.pop() {
-        let mut found = Vec::new();
         for statement in function.body.iter().flatten() {
             if let Statement::Instruction(instruction) = statement {
                 instruction.operands.iter().for_each(|o| operand_names(o, &mut found));
             }
         }
-        for name in found {
+        for name in found.drain(..) {
             names.insert(name);
-            if let Some(callee) = module.functions.iter().find(|f| f.name == name && f.body.is_some())
+            if let Some(callee) = functions.get(name)
                 && seen.insert(&callee.name)
             {
                 queue.push(callee);
@@ -170,7 +176,7 @@ fn operand_names<'m>(operand: &'m Operand, names: &mut Vec<&'m str>) {
     }
 }
 
-/// Initial bytes of a variable, and the places that hold addresses.
+/// What a variable of `bytes` bytes begins with, and the places that hold addresses.
 fn initial_bytes(
     variable: &Variable,
     bytes: usize,
@@ -178,7 +184,7 @@ fn initial_bytes(
 ) -> Result<(Vec<u8>, Vec<Relocation>), LowerError> {
     let line = variable.position.line;
     let element = element_bytes(variable.ty) as usize;
-    let mut data = vec![0; bytes];
+    let mut data = vec![0; bytes.min(variable.init.len().saturating_mul(element.max(8)))];
     let mut relocations = Vec::new();
     let mut at = 0;
     for value in &variable.init {
@@ -186,18 +192,25 @@ fn initial_bytes(
             Initializer::Integer(v) => *v as u64,
             Initializer::Float(v) if variable.ty == Type::F32 => u64::from((*v as f32).to_bits()),
             Initializer::Float(v) => v.to_bits(),
-            Initializer::Symbol { name, offset, .. } => {
+            Initializer::Symbol { name, offset, mask, .. } => {
                 let mut target = resolve(name).ok_or_else(|| {
                     invalid(line, format!("`{}` refers to `{name}`, which is not here", variable.name))
                 })?;
-                if let Constant::Global { offset: into, .. } = &mut target {
-                    *into += offset;
+                match &mut target {
+                    Constant::Global { offset: into, .. } => *into = into.wrapping_add(*offset),
+                    Constant::Bits(bits) => *bits = bits.wrapping_add(*offset as u64),
+                    _ => {}
                 }
-                if at + 8 > bytes {
+                // A mask picks the bits that go into one element.
+                let (length, shift) = match mask {
+                    Some(mask) => (element.min(8), mask.trailing_zeros() % 64),
+                    None => (8, 0),
+                };
+                if at + length > data.len() {
                     return Err(invalid(line, format!("`{}` is too small for an address", variable.name)));
                 }
-                relocations.push(Relocation { at, target });
-                at += element.max(8);
+                relocations.push(Relocation { at, bytes: length, shift, target });
+                at += element.max(length);
                 continue;
             }
         };
@@ -212,28 +225,38 @@ fn initial_bytes(
     Ok((data, relocations))
 }
 
-/// Fills in the global variables, once every function has been met.
-pub(super) fn fill_globals(builder: &mut Builder<'_>) -> Result<(), LowerError> {
-    let variables = std::mem::take(&mut builder.layout.globals);
-    let mut filled = Vec::new();
-    for variable in &variables {
-        let bytes = size(variable)? as usize;
-        let (data, relocations) = initial_bytes(variable, bytes, |name| {
-            match builder.layout.find(name) {
-                Some(Location::Global(number)) => {
-                    return Some(Constant::Global { variable: number, offset: 0 });
-                }
-                Some(Location::Constant(at)) => {
-                    return Some(Constant::Bits(at + window::generic_base(Space::Constant)));
-                }
-                Some(_) => return None,
-                None => {}
-            }
-            builder.function_number(name).map(|number| Constant::Bits(u64::from(number) + 1))
-        })?;
-        filled.push(GlobalVariable { name: variable.name.clone(), data, relocations });
+/// Fills in the global and constant variables. Functions whose address they hold are met by that.
+pub(super) fn fill_variables(builder: &mut Builder<'_>) -> Result<(), LowerError> {
+    let mut total = 0;
+    for variable in std::mem::take(&mut builder.layout.globals) {
+        let bytes = size(&variable)?;
+        total += bytes;
+        if total > MAX_BYTES {
+            let message = "the module's variables take more than 1 GiB";
+            return Err(invalid(variable.position.line, message));
+        }
+        let bytes = bytes as usize;
+        let (data, relocations) = initial_bytes(&variable, bytes, |name| address_of(builder, name))?;
+        builder.program.globals.push(GlobalVariable { name: variable.name, bytes, data, relocations });
     }
-    builder.program.globals = filled;
-    builder.layout.globals = variables;
+    let mut constant = vec![0; builder.layout.constant_bytes as usize];
+    for (variable, offset) in std::mem::take(&mut builder.layout.constants) {
+        let (bytes, offset) = (size(&variable)? as usize, offset as usize);
+        let (data, relocations) = initial_bytes(&variable, bytes, |name| address_of(builder, name))?;
+        constant[offset..offset + data.len()].copy_from_slice(&data);
+        let moved = relocations.into_iter().map(|r| Relocation { at: offset + r.at, ..r });
+        builder.program.constant_relocations.extend(moved);
+    }
+    builder.program.constant = constant;
     Ok(())
+}
+
+/// What an initial value that names something is.
+fn address_of(builder: &mut Builder<'_>, name: &str) -> Option<Constant> {
+    match builder.layout.find(name) {
+        Some(Location::Global(number)) => Some(Constant::Global { variable: number, offset: 0 }),
+        Some(Location::Constant(at)) => Some(Constant::Bits(at + window::generic_base(Space::Constant))),
+        Some(_) => None,
+        None => builder.function_number(name).map(|number| Constant::Bits(u64::from(number) + 1)),
+    }
 }

@@ -52,7 +52,7 @@ impl FunctionLowerer<'_, '_> {
     /// A kernel parameter at a fixed place is a constant of the launch.
     fn load_param(&mut self, to: &Operand, memory: &Memory, ty: Type, offset: i64) -> Result<(), LowerError> {
         let end = self.builder.program.params.last().map_or(0, |p| p.offset + p.bytes) as i64;
-        if offset < 0 || offset + i64::from(memory.bytes) > end {
+        if offset < 0 || offset.saturating_add(i64::from(memory.bytes)) > end {
             return Err(self.error("this reads outside the kernel's parameters"));
         }
         let class = if self.declared_bits(to) == Some(64) { Class::Wide } else { Class::Word };
@@ -140,7 +140,9 @@ impl FunctionLowerer<'_, '_> {
         }
         if has("wait_all") || has("wait_group") {
             let pending = match instruction.operands.first() {
-                Some(Operand::Integer(n)) if has("wait_group") => Some(*n as u32),
+                Some(Operand::Integer(n)) if has("wait_group") && *n >= 0 => {
+                    Some(u32::try_from(*n).unwrap_or(u32::MAX))
+                }
                 None if has("wait_all") => None,
                 _ => return Err(self.error("it takes the number of groups that may stay pending")),
             };

@@ -11,11 +11,14 @@ mod layout;
 mod lines;
 mod memory;
 mod operand;
+#[cfg(test)]
+mod table;
 
 use std::collections::HashMap;
 
 use ptx::Module;
 
+use crate::launch::limits;
 use crate::program::{LowerError, NOWHERE, Param, Program};
 use function::FunctionLowerer;
 use layout::Layout;
@@ -60,7 +63,7 @@ pub(crate) fn lower(module: &Module, kernel: &str) -> Result<Program, LowerError
     };
     let layout = Layout::new(module, entry)?;
     let (params, _) = params(entry)?;
-    let threads = |[x, y, z]: [u32; 3]| u64::from(x) * u64::from(y) * u64::from(z);
+    let threads = |dims: [u32; 3]| dims.iter().fold(1u64, |all, &d| all.saturating_mul(u64::from(d)));
     let program = Program {
         kernel: kernel.to_owned(),
         code: Vec::new(),
@@ -78,7 +81,8 @@ pub(crate) fn lower(module: &Module, kernel: &str) -> Result<Program, LowerError
         shared: layout.shared.clone(),
         static_shared: layout.static_shared,
         globals: Vec::new(),
-        constant: layout.constant.clone(),
+        constant: Vec::new(),
+        constant_relocations: Vec::new(),
         dynamic_shared: layout
             .shared
             .iter()
@@ -93,14 +97,12 @@ pub(crate) fn lower(module: &Module, kernel: &str) -> Result<Program, LowerError
         Builder { module, layout, program, function_numbers: HashMap::new(), queue: vec![entry] };
     builder.function_numbers.insert(&entry.name, 0);
 
+    layout::fill_variables(&mut builder)?;
     let mut next = 0;
     while next < builder.queue.len() {
         let function = builder.queue[next];
         FunctionLowerer::lower(&mut builder, function)?;
         next += 1;
-        if next == builder.queue.len() {
-            layout::fill_globals(&mut builder)?;
-        }
     }
     // A branch out of a function's range would already be an error; joins of other functions do not exist.
     debug_assert!(
@@ -122,8 +124,9 @@ fn params(entry: &ptx::Function) -> Result<(Vec<Param>, usize), LowerError> {
         offset = offset.next_multiple_of(layout::align(variable) as usize);
         params.push(Param { name: variable.name.clone(), offset, bytes });
         offset += bytes;
-        if offset > 1 << 16 {
-            return Err(invalid(variable.position.line, "the kernel's parameters take more than 64 KB"));
+        if offset > limits::PARAM_BYTES {
+            let message = format!("the kernel's parameters take more than {} bytes", limits::PARAM_BYTES);
+            return Err(invalid(variable.position.line, message));
         }
     }
     Ok((params, offset))

@@ -64,15 +64,12 @@ impl<'a> View<'a> {
     }
 
     /// Where the buffer nearest to `address` begins, and the last offset at which an access of `bytes` bytes fits.
-    /// Without a buffer, or with one that is too small, nothing fits at the start that is returned.
+    /// `None` if there is no buffer, or it is too small.
     #[inline(always)]
-    pub(crate) fn bounds(&self, address: u64, bytes: u64) -> (u64, u64) {
-        let nowhere = (address.wrapping_add(1), 0);
-        let Some((buffer, offset)) = window::buffer_offset(address) else { return nowhere };
-        match self.buffers.get(buffer).and_then(|b| (b.data.len() as u64).checked_sub(bytes)) {
-            Some(last) => (address.wrapping_sub(offset as u64), last),
-            None => nowhere,
-        }
+    pub(crate) fn bounds(&self, address: u64, bytes: u64) -> Option<(u64, u64)> {
+        let (buffer, offset) = window::buffer_offset(address)?;
+        let last = (self.buffers.get(buffer)?.data.len() as u64).checked_sub(bytes)?;
+        Some((address.wrapping_sub(offset as u64), last))
     }
 
     /// Whether [`Self::slice`] would find the bytes side by side.

@@ -1,0 +1,13 @@
+//! Runs kernels and compares what they computed with the same in Rust.
+//!
+//! The kernels are in `tests/kernels`: CUDA, and the PTX that NVRTC 12.9 makes of it (`compute_80`, `-lineinfo`).
+
+mod exec {
+    mod bad_input;
+    mod calls;
+    mod control;
+    mod determinism;
+    mod memory;
+    mod support;
+    mod together;
+}

@@ -1,0 +1,127 @@
+use warpsim::{FaultKind, Outcome};
+
+use super::support::{MEMORY, Run, errors};
+
+#[test]
+fn narrow_loads_extend_as_their_type_says() {
+    let mut run = Run::new(MEMORY, "narrow", 1, 64);
+    let byte = |t: i32| (t * 37 % 256) as u8;
+    let half = |t: i32| (t * 3001 % 65536) as u16;
+    run.bytes((0..64).map(byte).collect());
+    run.bytes((0..64).map(byte).collect());
+    run.bytes((0..64).flat_map(|t| half(t).to_le_bytes()).collect());
+    run.bytes((0..64).flat_map(|t| half(t).to_le_bytes()).collect());
+    let out = run.room(128);
+    run.clean();
+    let one = |t: i32| {
+        let (b, h) = (byte(t), half(t));
+        i64::from(b as i8)
+            + 1000 * i64::from(b)
+            + 1_000_000 * i64::from(h as i16)
+            + 1_000_000_000_000 * i64::from(h)
+    };
+    let values: Vec<i64> =
+        run.device.read(out).chunks_exact(8).map(|b| i64::from_le_bytes(b.try_into().unwrap())).collect();
+    assert_eq!(values, (0..64).map(one).collect::<Vec<_>>());
+}
+
+#[test]
+fn narrow_stores_leave_their_neighbours_alone() {
+    let mut run = Run::new(MEMORY, "narrow_stores", 1, 50);
+    let c = run.bytes(vec![9; 52]);
+    let s = run.bytes(vec![9; 104]);
+    run.arg(-7i32);
+    run.clean();
+    let (bytes, halves) = (run.device.read(c), run.device.read(s));
+    for t in 0..50 {
+        assert_eq!(bytes[t] as i8, (t as i32 * -7) as i8);
+        assert_eq!(i16::from_le_bytes([halves[2 * t], halves[2 * t + 1]]), (t as i32 * -7 * 77) as i16);
+    }
+    assert_eq!((&bytes[50..], &halves[100..]), (&[9; 2][..], &[9; 4][..]));
+}
+
+#[test]
+fn vectors_move_whole_and_must_be_aligned() {
+    let widths = [("copy2", 8), ("copy4", 16), ("copy_double2", 16), ("copy_uchar4", 4), ("copy_short2", 4)];
+    for (kernel, width) in widths {
+        let bytes = 32 * width + width;
+        let data: Vec<u8> = (0..bytes).map(|i| (i * 31 % 251) as u8).collect();
+        for shift in [0, width / 2, width] {
+            let mut run = Run::new(MEMORY, kernel, 1, 32);
+            run.bytes(data.clone());
+            let out = run.bytes(vec![0; bytes]);
+            run.arg(shift as i32);
+            let report = run.run();
+            if shift == width / 2 {
+                assert!(errors(&report).contains(&FaultKind::Misaligned), "{kernel}: {:?}", report.faults);
+                assert_eq!(run.device.read(out), vec![0; bytes], "{kernel}: nothing is written");
+                // The load and the store are on one line.
+                assert_eq!(report.faults[0].count, 64);
+            } else {
+                assert!(report.is_clean(), "{kernel}: {:?}", report.faults);
+                assert_eq!(run.device.read(out)[shift..shift + 32 * width], data[shift..shift + 32 * width]);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_lane_that_reads_through_a_null_pointer_is_told() {
+    for address in [0u64, 1, 7 << 34] {
+        let mut run = Run::new(MEMORY, "through_null", 1, 32);
+        run.arg(address);
+        let _out = run.room(8);
+        let report = run.run();
+        assert_eq!(report.faults[0].kind, FaultKind::OutOfBounds);
+        assert_eq!(report.faults[0].count, 32, "address {address:#x}");
+    }
+}
+
+#[test]
+fn empty_buffers_have_no_byte_to_read() {
+    let mut run = Run::new(MEMORY, "through_null", 1, 32);
+    run.bytes(Vec::new());
+    run.room(0);
+    let report = run.run();
+    assert_eq!(errors(&report)[0], FaultKind::OutOfBounds);
+    assert_eq!(report.outcome, Outcome::Completed);
+}
+
+#[test]
+fn printf_writes_as_c_does() {
+    let mut run = Run::new(MEMORY, "say", 1, 32);
+    run.arg(2i32);
+    let report = run.clean();
+    let expected = "0| 0.00|text|a|0xff|1099511627776|0   |%|1.234568e+04\n\
+                    1| 0.50|text|b|0xff|1099511627776|1   |%|1.234568e+04\n";
+    assert_eq!(report.printed, expected);
+}
+
+#[test]
+fn a_failed_assertion_and_a_trap_end_the_launch() {
+    let mut run = Run::new(MEMORY, "claim", 1, 32);
+    run.words((0..32).map(|i| 9 - i));
+    let report = run.run();
+    assert_eq!((report.outcome.clone(), errors(&report)), (Outcome::Aborted, vec![FaultKind::Assert]));
+    assert_eq!(report.faults[0].party.thread, [10, 0, 0]);
+    assert!(report.faults[0].to_string().contains("v >= 0"));
+
+    let mut run = Run::new(MEMORY, "trapped", 1, 32);
+    run.words(0..32);
+    let report = run.run();
+    assert_eq!((report.outcome.clone(), errors(&report)), (Outcome::Aborted, vec![FaultKind::Trap]));
+    assert_eq!(report.faults[0].party.thread, [3, 0, 0]);
+}
+
+#[test]
+fn an_asynchronous_copy_reads_no_more_than_it_is_told_to() {
+    let mut run = Run::new(MEMORY, "async_tail", 1, 32);
+    // The last lane that copies reads 8 bytes of its 16: the buffer ends there.
+    let n = 4 * 20 + 2;
+    run.bytes((0..n).flat_map(|i| (i as f32).to_le_bytes()).collect());
+    let out = run.room(128);
+    run.arg(n);
+    run.clean();
+    let expected: Vec<i32> = (0..128).map(|i| if i < n { (i as f32).to_bits() as i32 } else { 0 }).collect();
+    assert_eq!(run.ints(out), expected);
+}
