@@ -21,7 +21,8 @@ fn gradebook(graded: &Graded<'_>) -> String {
             let record = graded.record(student, exercise);
             let met = |key: &&str| {
                 let criteria = record.iter().flat_map(|record| &record.criteria);
-                let mut met = criteria.filter(|criterion| criterion.key == *key).map(|criterion| criterion.met);
+                let mut met =
+                    criteria.filter(|criterion| criterion.key == *key).map(|criterion| criterion.met);
                 met.next_back().map_or("", |met| if met { "1" } else { "0" })
             };
             let score = record.map_or(0.0, |record| record.score);
