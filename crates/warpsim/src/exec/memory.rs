@@ -31,7 +31,10 @@ impl<O: Observer> Machine<'_, '_, O> {
         active: u32,
     ) {
         let addresses = self.addresses(warp, fragment, at, memory, ops.src[0], active);
-        warp.fragments[fragment].polled |= memory.order != Order::Weak;
+        if memory.order != Order::Weak {
+            warp.fragments[fragment].polled = true;
+            warp.fragments[fragment].idle += 1;
+        }
         if let Some(space) = memory.space {
             return self.load_part(
                 warp,
@@ -129,7 +132,9 @@ impl<O: Observer> Machine<'_, '_, O> {
         active: u32,
     ) {
         let addresses = self.addresses(warp, fragment, at, memory, ops.src[0], active);
-        warp.fragments[fragment].changed |= memory.space != Some(Space::Local);
+        if memory.space != Some(Space::Local) {
+            warp.fragments[fragment].idle = 0;
+        }
         let count = usize::from(memory.count);
         let width = memory.width() as usize;
         // Every lane's bytes, one after another.
@@ -279,7 +284,8 @@ impl<O: Observer> Machine<'_, '_, O> {
             let unknown = if self.context.track_poison { unknown } else { 0 };
             self.set_poison(warp, Reg { class: memory.class, index: ops.dst[0] }, part.mask, unknown, at.pc);
         }
-        warp.fragments[fragment].changed |= changed;
+        let this = &mut warp.fragments[fragment];
+        this.idle = if changed { 0 } else { this.idle + 1 };
     }
 
     /// The addresses that the lanes of a memory instruction name.

@@ -91,10 +91,11 @@ const WARP_SLICE: u64 = 1 << 14;
 /// Warp instructions before a fragment lets its siblings run.
 const FRAGMENT_SLICE: u64 = 1 << 12;
 
-/// The same for one that has been seen to poll memory: it may do nothing but wait for others.
-const POLL_SLICE: u64 = 1 << 8;
+/// A fragment that looked so often at memory that others may change, without changing any, waits for others: its
+/// slice ends.
+const IDLE_POLLS: u32 = 64;
 /// After so many slices, a fragment that changes memory while it polls counts as waiting too.
-const BUSY_SLICES: u32 = 1 << 12;
+const BUSY_SLICES: u32 = 1 << 8;
 /// Blocks between two looks at the clock.
 const BLOCKS_PER_LOOK: u64 = 16;
 
@@ -218,6 +219,7 @@ impl<'c, 'v, O: Observer> Machine<'c, 'v, O> {
     /// Lets one warp run until its slice is over or none of its lanes can go on.
     fn turn(&mut self, warp: &mut Warp) -> Result<Turn, Stop> {
         let end = self.executed + WARP_SLICE;
+        let mut idle_turns = 0;
         while !warp.fragments.is_empty() {
             let Some(fragment) = self.next_ready(warp) else {
                 if self.hold_meeting(warp)? || self.break_up_meeting(warp)? {
@@ -230,23 +232,29 @@ impl<'c, 'v, O: Observer> Machine<'c, 'v, O> {
             }
             warp.current = fragment;
             warp.select(fragment);
-            let slice = if warp.fragments[fragment].polls == 0 { FRAGMENT_SLICE } else { POLL_SLICE };
-            let budget = slice.min(self.fuel.saturating_sub(self.executed));
+            let budget = FRAGMENT_SLICE.min(self.fuel.saturating_sub(self.executed));
             if budget == 0 {
                 return Err(self.out_of_fuel(warp, fragment));
             }
-            (warp.fragments[fragment].polled, warp.fragments[fragment].changed) = (false, false);
-            let before = self.executed;
-            if self.step(warp, fragment, budget)? && self.executed - before >= budget {
+            warp.fragments[fragment].polled = false;
+            if self.step(warp, fragment, budget)? {
                 // The slice is over and the fragment is still there. If it is waiting for something that lanes
                 // held at a join have to do, let them go. One that changes memory is rather at work.
                 let ran = &mut warp.fragments[fragment];
                 ran.polls += u32::from(ran.polled);
-                if ran.polled && (!ran.changed || ran.polls.is_multiple_of(BUSY_SLICES)) {
-                    warp.release_joins(fragment);
-                }
+                let is_idle = ran.idle >= IDLE_POLLS;
+                let waits = is_idle || (ran.polled && ran.polls.is_multiple_of(BUSY_SLICES));
+                ran.idle = if is_idle { 0 } else { ran.idle };
+                let released = waits && warp.release_joins(fragment);
                 warp.current = fragment + 1;
-                self.hold_meeting(warp)?;
+                let met = self.hold_meeting(warp)?;
+                idle_turns = if is_idle && !released && !met { idle_turns + 1 } else { 0 };
+                // All that can go on wait for other warps.
+                if idle_turns > warp.fragments.len() {
+                    return Ok(Turn::Preempted);
+                }
+            } else {
+                idle_turns = 0;
             }
         }
         Ok(Turn::Finished)

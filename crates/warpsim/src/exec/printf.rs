@@ -262,7 +262,8 @@ impl Spec {
         let whole =
             !matches!(self.conversion, b'd' | b'i' | b'u' | b'o' | b'x' | b'X') || self.precision.is_none();
         // `inf` and `nan` are padded with spaces; the last digit of a hexadecimal number may be an `f` too.
-        let finite = !text.to_ascii_lowercase().ends_with("inf") && !text.to_ascii_lowercase().ends_with("nan");
+        let finite =
+            !text.to_ascii_lowercase().ends_with("inf") && !text.to_ascii_lowercase().ends_with("nan");
         if self.left {
             format!("{text}{}", " ".repeat(missing))
         } else if self.zero && numeric && whole && finite {

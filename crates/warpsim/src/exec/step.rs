@@ -1,14 +1,15 @@
 //! The interpreter's loop: fetch, guard, do.
 
 use super::warp::{NONE, State, Warp};
-use super::{Machine, Stop};
+use super::{IDLE_POLLS, Machine, Stop};
 use crate::fault::Sink;
-use crate::observer::{Observer, Site};
+use crate::observer::{Observer, Order, Site};
 use crate::program::{FlowRule, Guard, Inst, NOWHERE, Step};
 use crate::registers::{Class, Operands};
 
 impl<O: Observer> Machine<'_, '_, O> {
-    /// Executes up to `budget` instructions of a fragment. Returns whether it could go on.
+    /// Executes up to `budget` instructions of a fragment, fewer if it seems to wait for others. Returns whether it
+    /// could go on.
     pub(super) fn step(&mut self, warp: &mut Warp, fragment: usize, budget: u64) -> Result<bool, Stop> {
         #[cfg(target_arch = "x86_64")]
         if self.lanes.has_avx2 {
@@ -96,10 +97,20 @@ impl<O: Observer> Machine<'_, '_, O> {
                         self.flow(warp, pc, &inst.ops, active);
                     }
                 }
-                Step::Load(ref memory) => self.load(warp, fragment, at, memory, &inst.ops, active),
+                Step::Load(ref memory) => {
+                    self.load(warp, fragment, at, memory, &inst.ops, active);
+                    if memory.order != Order::Weak && waits(warp, fragment) {
+                        leave!(pc + 1);
+                        return Ok(true);
+                    }
+                }
                 Step::Store(ref memory) => self.store(warp, fragment, at, memory, &inst.ops, active),
                 Step::Atomic(ref memory, function) => {
                     self.atomic(warp, fragment, at, memory, function, &inst.ops, active);
+                    if waits(warp, fragment) {
+                        leave!(pc + 1);
+                        return Ok(true);
+                    }
                 }
                 Step::AsyncCopy(number) => {
                     let copy = &self.context.program.copies[number as usize];
@@ -394,6 +405,11 @@ impl<O: Observer> Machine<'_, '_, O> {
             registers.poison[single] = (registers.poison[single] & !active) | (lanes & active);
         }
     }
+}
+
+/// Whether a fragment seems to do nothing but wait for others.
+fn waits(warp: &Warp, fragment: usize) -> bool {
+    warp.fragments[fragment].idle >= IDLE_POLLS
 }
 
 /// The load that brought a poisoned value.

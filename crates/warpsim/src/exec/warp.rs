@@ -30,8 +30,8 @@ pub(super) struct Fragment {
     pub(super) back_edge: u32,
     /// Whether it looked at memory that others may change, since its time slice began.
     pub(super) polled: bool,
-    /// Whether it changed memory that others see, since then.
-    pub(super) changed: bool,
+    /// How often it looked at such memory since it last changed any.
+    pub(super) idle: u32,
     /// Slices in which it polled.
     pub(super) polls: u32,
 }
@@ -47,7 +47,7 @@ impl Fragment {
             frame,
             back_edge: NOWHERE,
             polled: false,
-            changed: false,
+            idle: 0,
             polls: 0,
         }
     }
