@@ -56,7 +56,7 @@ impl<O: Observer> Machine<'_, '_, O> {
         let lists = &context.program.lists;
         let mask = self.admit(warp, at, Touch::Read, part, memory);
         self.observe(at, Touch::Read, part, mask, memory, None);
-        // Lanes whose access was refused get zero, and nothing is known of it.
+        // Lanes whose access was refused get zero. That has been told; what becomes of it needs no fault of its own.
         let refused = part.mask & !mask;
         if refused != 0 {
             for index in 0..usize::from(memory.count) {
@@ -65,7 +65,7 @@ impl<O: Observer> Machine<'_, '_, O> {
                     Class::Wide => warp.registers.set_wide(reg.index, &[0; 32], refused),
                     _ => warp.registers.set_word(reg.index, &[0; 32], refused),
                 }
-                self.set_poison(warp, reg, refused, refused, at.pc);
+                self.set_poison(warp, reg, refused, 0, at.pc);
             }
         }
         if mask == 0 {

@@ -95,7 +95,11 @@ impl FunctionLowerer<'_, '_> {
             return Err(self.error("operands are missing"));
         };
         let operation = instruction.modifiers.iter().find(|m| OPERATIONS.contains(&m.as_str()));
-        let function = operation.zip(instruction.modifiers.last()).and_then(|(o, ty)| isa::atomic(o, ty));
+        let function = operation.zip(instruction.modifiers.last()).and_then(|(operation, ty)| {
+            // Outside shared memory the hardware adds singles without subnormals.
+            let flushes = operation == "add" && ty == "f32" && !instruction.has("shared");
+            isa::atomic(if flushes { "add.ftz" } else { operation }, ty)
+        });
         let Some(function) = function else { return Err(self.unsupported()) };
         let wanted = if operation.is_some_and(|o| o == "cas") { 2 } else { 1 };
         if values.len() < wanted {
