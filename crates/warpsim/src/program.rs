@@ -277,7 +277,6 @@ pub(crate) struct Facts {
 /// A function's frame.
 #[derive(Debug, Default)]
 pub(crate) struct Function {
-    pub(crate) name: String,
     pub(crate) entry: u32,
     /// Registers of each file, constants included.
     pub(crate) registers: FrameSize,

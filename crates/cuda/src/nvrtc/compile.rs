@@ -44,7 +44,12 @@ impl Default for Limits {
     /// 15 s of a processor, 90 s in all, 1 GiB, 256 KiB; a large kernel needs half a second, a quarter of the memory
     /// and a hundredth of the log.
     fn default() -> Self {
-        Self { cpu: Duration::from_secs(15), wall: Duration::from_secs(90), memory_bytes: 1 << 30, log_bytes: 256 << 10 }
+        Self {
+            cpu: Duration::from_secs(15),
+            wall: Duration::from_secs(90),
+            memory_bytes: 1 << 30,
+            log_bytes: 256 << 10,
+        }
     }
 }
 

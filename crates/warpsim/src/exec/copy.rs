@@ -13,17 +13,11 @@ use crate::program::{AsyncCopy, AsyncSize, Memory};
 use crate::registers::{Lanes, Operands};
 
 /// Copies that the lanes of a warp have in flight.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Copies {
     pending: Vec<Pending>,
     /// Groups that each lane has committed.
     committed: [u32; 32],
-}
-
-impl Default for Copies {
-    fn default() -> Copies {
-        Copies { pending: Vec::new(), committed: [0; 32] }
-    }
 }
 
 #[derive(Debug)]

@@ -74,7 +74,7 @@ impl<'b, 'm> FunctionLowerer<'b, 'm> {
         let mut lowerer = FunctionLowerer {
             lines: Lines::new(&builder.module.files, body),
             source: function,
-            frame: Function { name: function.name.clone(), entry: first, ..Function::default() },
+            frame: Function { entry: first, ..Function::default() },
             scopes: vec![Scope::default()],
             label_scopes: label_scopes(body)?,
             current_scope: 0,
