@@ -98,7 +98,7 @@ fn threads_are_numbered_with_x_first() {
     run.clean();
     let one = |i: i32| {
         let (block, thread) = (i / 45, i % 45);
-        thread % 32 | (thread / 32) << 8 | (thread / 15) << 16 | (block / 2 % 3) << 24
+        (thread % 32) | ((thread / 32) << 8) | ((thread / 15) << 16) | ((block / 2 % 3) << 24)
     };
     assert_eq!(run.ints(out), (0..12 * 45).map(one).collect::<Vec<_>>());
 }
