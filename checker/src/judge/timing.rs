@@ -102,7 +102,7 @@ pub(crate) enum Obstacle {
 pub(crate) fn judge_timing(
     goal: Goal,
     rounds: &[Round],
-    empty_launch: f64,
+    empty_launches: &[f64],
     floor: Floor,
     seed: u64,
 ) -> Timing {
@@ -115,6 +115,7 @@ pub(crate) fn judge_timing(
     };
     let interval = interval(&margins, ALPHA / LOOKS as f64, seed);
     let spread = median_round.baseline / median_round.reference;
+    let empty_launch = median(empty_launches.to_vec());
     let decision = if let Some(obstacle) = obstacle(goal, rounds, &median_round, empty_launch) {
         Decision::NotMeasurable(obstacle)
     } else if median_round.student < floor.memory.max(floor.arithmetic) {
@@ -160,7 +161,8 @@ fn obstacle(goal: Goal, rounds: &[Round], median_round: &Round, empty_launch: f6
         return Some(Obstacle::Spread(spread));
     }
     let launches = median_round.student / empty_launch;
-    if launches < LEAST_EMPTY_LAUNCHES {
+    // Without a single empty launch this is NaN, which is no measurement either.
+    if launches.is_nan() || launches < LEAST_EMPTY_LAUNCHES {
         return Some(Obstacle::Short(launches));
     }
     let (first, second) = rounds.split_at(rounds.len() / 2);

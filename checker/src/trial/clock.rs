@@ -67,7 +67,7 @@ pub(super) fn time(
         }
         rounds.extend(reply.rounds.iter().filter_map(|times| round(times)));
         let floor = floor(device, exercise, &speed, &tasks[STUDENT]);
-        let judged = judge_timing(speed.goal, &rounds, typical(&reply.empty_launches), floor, attempt.seed);
+        let judged = judge_timing(speed.goal, &rounds, &reply.empty_launches, floor, attempt.seed);
         timing = Some(judged);
         // A passing drift may be gone in the next rounds; all else that is decided stays so.
         let again =
@@ -152,11 +152,4 @@ fn floor(device: &DeviceInfo, exercise: &Exercise, speed: &Speed, task: &Task) -
         memory: milliseconds(inputs as f64, device.peak_bandwidth()),
         arithmetic: milliseconds(exercise.problem.flops(speed.size) as f64, peak),
     }
-}
-
-/// A value in the middle; infinite if there is none, so that nothing is measurable against it.
-fn typical(times: &[f64]) -> f64 {
-    let mut times = times.to_vec();
-    times.sort_by(f64::total_cmp);
-    times.get(times.len() / 2).copied().unwrap_or(f64::INFINITY)
 }

@@ -3,7 +3,7 @@ use exercise::SplitMix64;
 use super::*;
 
 const NO_FLOOR: Floor = Floor { memory: 0.0, arithmetic: 0.0 };
-const EMPTY: f64 = 0.002;
+const EMPTY: &[f64] = &[0.002, 0.0021, 0.0019];
 const GOAL: Goal = Goal::Position(0.8);
 
 /// Rounds with these true times, each blurred by up to `noise`, and a clock that drifts alike for all three.
@@ -76,6 +76,8 @@ fn staying_within_a_factor_of_the_baseline_needs_no_spread() {
 fn what_cannot_be_measured_is_never_a_fail() {
     assert!(matches!(decide([1.2, 1.0, 5.0], 0.0), Decision::NotMeasurable(Obstacle::Spread(_))));
     assert!(matches!(decide([0.08, 0.02, 0.03], 0.0), Decision::NotMeasurable(Obstacle::Short(_))));
+    let unknown = judge_timing(GOAL, &rounds(30, [3.2, 1.0, 1.0], 0.0, 1), &[], NO_FLOOR, 1).decision;
+    assert!(matches!(unknown, Decision::NotMeasurable(Obstacle::Short(_))));
     let mut drifting = rounds(30, [3.2, 1.0, 1.0], 0.0, 1);
     drifting[15..].iter_mut().for_each(|round| round.reference *= 1.05);
     let decision = judge_timing(GOAL, &drifting, EMPTY, NO_FLOOR, 1).decision;
