@@ -38,11 +38,18 @@ struct Total<O> {
 /// An observer of one range; those of later ranges are appended to that of the first.
 trait Mergeable: Observer {
     fn append(&mut self, later: Self);
+
+    /// Frees what only further blocks would need.
+    fn seal(&mut self) {}
 }
 
 impl Mergeable for Monitors {
     fn append(&mut self, later: Monitors) {
         self.merge(later);
+    }
+
+    fn seal(&mut self) {
+        Monitors::seal(self);
     }
 }
 
@@ -179,7 +186,7 @@ fn run_ranges<'v, O: Mergeable>(
         .collect()
 }
 
-fn run_range<'v, O: Observer>(
+fn run_range<'v, O: Mergeable>(
     context: &Context<'_>,
     buffers: &'v [Buffer],
     fuel: u64,
@@ -191,7 +198,8 @@ fn run_range<'v, O: Observer>(
     let mut view = View::new(buffers, track);
     let mut machine = Machine::new(context, &mut view, observer, fuel);
     let stop = if cancelled() { Some(Stop::Cancelled) } else { machine.run(range, cancelled).err() };
-    let (observer, printed, executed) = machine.finish();
+    let (mut observer, printed, executed) = machine.finish();
+    observer.seal();
     Ran { view, observer, printed, executed, stop }
 }
 

@@ -21,9 +21,36 @@ const NONE: u32 = u32::MAX;
 /// The shadow of the device's memory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct GlobalShadow {
-    /// By allocation: its window's number, and the index in `pages` of each of its pages.
-    windows: Vec<(u64, Vec<u32>)>,
+    /// By allocation.
+    windows: Vec<Window>,
     pages: Vec<Page>,
+}
+
+/// The pages of one allocation that were touched, and those between them.
+#[derive(Clone, Debug)]
+struct Window {
+    key: u64,
+    /// The page that `table` begins with: an allocation begins somewhere inside its window.
+    first: usize,
+    /// For each page from there on its index in `pages`.
+    table: Vec<u32>,
+}
+
+impl Window {
+    /// The entry of a page, which may be new.
+    #[inline]
+    fn entry(&mut self, page: usize) -> &mut u32 {
+        if page < self.first {
+            let missing = self.first - page;
+            self.table.splice(0..0, std::iter::repeat_n(NONE, missing));
+            self.first = page;
+        }
+        let index = page - self.first;
+        if index >= self.table.len() {
+            self.table.resize(index + 1, NONE);
+        }
+        &mut self.table[index]
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -82,22 +109,19 @@ impl GlobalShadow {
     fn page(&mut self, number: u64) -> usize {
         let key = number >> (WINDOW_SHIFT - PAGE_SHIFT);
         let in_window = (number & ((1 << (WINDOW_SHIFT - PAGE_SHIFT)) - 1)) as usize;
-        let window = match self.windows.iter().position(|window| window.0 == key) {
+        let window = match self.windows.iter().position(|window| window.key == key) {
             Some(window) => window,
             None => {
-                self.windows.push((key, Vec::new()));
+                self.windows.push(Window { key, first: in_window, table: Vec::new() });
                 self.windows.len() - 1
             }
         };
-        let table = &mut self.windows[window].1;
-        if in_window >= table.len() {
-            table.resize(in_window + 1, NONE);
-        }
-        if table[in_window] == NONE {
-            table[in_window] = self.pages.len() as u32;
+        let entry = self.windows[window].entry(in_window);
+        if *entry == NONE {
+            *entry = self.pages.len() as u32;
             self.pages.push(Page { shift: 2, writes: Default::default(), tables: Default::default() });
         }
-        table[in_window] as usize
+        *entry as usize
     }
 }
 
