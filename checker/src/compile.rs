@@ -83,7 +83,7 @@ pub(crate) fn cuda(
 /// Compiles CUDA source for `arch` only to learn what each kernel occupies there.
 ///
 /// # Errors
-/// As [`cuda`].
+/// As [`fn@cuda`].
 pub(crate) fn resources(
     toolchain: &Toolchain,
     source: &str,
