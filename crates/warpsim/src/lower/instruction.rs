@@ -3,7 +3,7 @@
 use ptx::{Instruction, Operand};
 
 use super::function::{Draft, FunctionLowerer};
-use super::operand::{generic_base, space_of_modifier};
+use super::operand::space_of_modifier;
 use crate::alu::{Alu, AluFn, alu};
 use crate::fault::Space;
 use crate::isa;
@@ -319,7 +319,7 @@ impl FunctionLowerer<'_, '_> {
         if !instruction.has("u64") {
             return Err(self.unsupported());
         }
-        let base = generic_base(self.frame_space(space));
+        let base = window::generic_base(self.frame_space(space));
         let base = if instruction.has("to") { base.wrapping_neg() } else { base };
         let kind = Kind::Bits(64);
         let a = self.source(from, kind)?;

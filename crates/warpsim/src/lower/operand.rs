@@ -6,7 +6,6 @@ use super::function::{FunctionLowerer, Name};
 use super::invalid;
 use super::layout::Location;
 use crate::fault::Space;
-use crate::memory::window;
 use crate::program::{Constant, LaneMask, LowerError, Reg, Special, Step};
 use crate::registers::{Class, Kind, Operands};
 
@@ -235,11 +234,6 @@ pub(super) fn special(name: &str) -> Option<Constant> {
         _ => return None,
     };
     Some(Constant::Special(special))
-}
-
-/// What to add to an address in `space` to make it generic.
-pub(super) fn generic_base(space: Space) -> u64 {
-    window::generic_base(space)
 }
 
 /// An error at a line, for callers without a lowerer.
