@@ -112,6 +112,9 @@ pub(crate) struct Machine<'c, 'v, O> {
     alive: Vec<u32>,
     warps: Vec<Warp>,
     executed: u64,
+    /// What was executed before this block. `%clock` counts from here: what it tells must not depend on which blocks
+    /// this machine ran before.
+    executed_before: u64,
     fuel: u64,
     printed: Vec<u8>,
     lanes: LaneOps,
@@ -143,6 +146,7 @@ impl<'c, 'v, O: Observer> Machine<'c, 'v, O> {
             alive: vec![0; warps],
             warps: (0..warps).map(|_| Warp::default()).collect(),
             executed: 0,
+            executed_before: 0,
             fuel,
             printed: Vec::new(),
             scratch: None,
@@ -172,6 +176,7 @@ impl<'c, 'v, O: Observer> Machine<'c, 'v, O> {
 
     fn run_block(&mut self, block: u64) -> Result<(), Stop> {
         self.block = block;
+        self.executed_before = self.executed;
         self.observer.block_start(block);
         self.shared.reset();
         self.barriers.reset();

@@ -142,7 +142,7 @@ impl<O: Observer> Machine<'_, '_, O> {
                 Step::Nothing => {}
                 Step::Fence(scope) => self.observer.fence(at, active, scope),
                 Step::Clock(class) => {
-                    let now = self.executed + (budget - left);
+                    let now = self.executed - self.executed_before + (budget - left);
                     match class {
                         Class::Wide => warp.registers.set_wide(inst.ops.dst[0], &[now; 32], active),
                         _ => warp.registers.set_word(inst.ops.dst[0], &[now as u32; 32], active),
