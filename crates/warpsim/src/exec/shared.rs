@@ -30,6 +30,16 @@ pub(super) struct LocalMemory {
 }
 
 impl LocalMemory {
+    /// Fresh memory for the threads of the next block. What an earlier one left there, and how much room its calls
+    /// needed, is never seen: which blocks run one after another depends on the number of workers.
+    pub(super) fn reset(&mut self, stride: u32) {
+        for memory in [&mut self.data, &mut self.valid] {
+            memory.clear();
+            memory.resize(32 * stride as usize, 0);
+        }
+        self.stride = stride;
+    }
+
     /// Gives every lane `stride` bytes, keeping what is there.
     pub(super) fn grow(&mut self, stride: u32) {
         let (old, new) = (self.stride as usize, stride as usize);

@@ -140,10 +140,7 @@ impl Warp {
             }
         }
         self.clear_unset(&function.unset, function.registers, mask);
-        if self.local.stride < function.local_bytes {
-            self.local.grow(function.local_bytes);
-        }
-        self.local.valid.fill(0);
+        self.local.reset(function.local_bytes);
         self.frames.clear();
         self.frames.push(Frame {
             lanes: mask,
