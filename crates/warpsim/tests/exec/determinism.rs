@@ -2,7 +2,7 @@
 
 use warpsim::BufferId;
 
-use super::support::{CALLS, CONTROL, MEMORY, Run, TOGETHER};
+use super::support::{CALLS, CONTROL, MEMORY, Run, TOGETHER, by_hand};
 
 type Setup = fn(&mut Run) -> Vec<BufferId>;
 
@@ -53,4 +53,43 @@ fn fuel_runs_out_at_the_same_place() {
         };
         assert_eq!(outcome(1), outcome(4), "fuel {fuel}");
     }
+}
+
+/// What a kernel finds in local memory that it never wrote, and how far it may go there, is not what an earlier block
+/// happened to leave.
+#[test]
+fn blocks_leave_nothing_behind_in_local_memory() {
+    let ptx = ".version 8.0\n.target sm_80\n.address_size 64
+        .func deep(.param .b32 n) { .local .align 8 .b8 room[4096]; .reg .b32 %r; ld.param.u32 %r, [n]; st.local.u32 [room], %r; ret; }
+        .visible .entry k(.param .u64 out) {
+            .local .align 8 .b8 mine[8]; .reg .b32 %v, %b, %far; .reg .b64 %out, %at; .reg .pred %p;
+            ld.param.u64 %out, [out]; mov.u32 %b, %ctaid.x; setp.eq.u32 %p, %b, 0;
+            @%p bra FIRST;
+            ld.local.u32 %v, [mine]; ld.local.u32 %far, [mine+4096];
+            mad.wide.u32 %at, %b, 4, %out; add.u32 %v, %v, %far; st.global.u32 [%at], %v; ret;
+            FIRST: st.local.u32 [mine], 77; { .param .b32 n; st.param.b32 [n], %b; call deep, (n); } ret;
+        }";
+    let outcome = |threads: usize| {
+        let mut run = Run::new(ptx, "k", 32, 32);
+        let out = run.words([1; 32]);
+        (run.launch.threads, run.launch.checks) = (Some(threads), warpsim::Checks::NONE);
+        let report = run.run();
+        (run.ints(out), format!("{:?}", warpsim::Report { seconds: 0.0, ..report }))
+    };
+    assert_eq!(outcome(1).0[1..], [0; 31]);
+    assert_eq!(outcome(1), outcome(4));
+}
+
+#[test]
+fn clocks_count_from_the_start_of_a_block() {
+    let body = "mov.u32 %r1, %clock; mov.u32 %r2, %ctaid.x; mad.wide.u32 %rd1, %r2, 4, %out; st.global.u32 [%rd1], %r1;";
+    let outcome = |threads: usize| {
+        let mut run = Run::new(&by_hand(body), "k", 32, 1);
+        let out = run.room(32);
+        run.launch.threads = Some(threads);
+        run.clean();
+        run.ints(out)
+    };
+    assert_eq!(outcome(1), outcome(3));
+    assert!(outcome(1)[0] > 0);
 }

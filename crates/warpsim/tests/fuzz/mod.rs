@@ -1,0 +1,138 @@
+//! Fuzzing without nightly tools: cases made from a seed, run, and held against what must always be so.
+//!
+//! - Whatever the text: parsing and lowering end, with a result or an error that says where.
+//! - Whatever the program: the launch ends, and its bytes, faults and counters are those of any other number of
+//!   worker threads.
+//!
+//! `tests/fuzz.rs` runs some cases in a few seconds; `cargo run --release --example fuzz -- --minutes 60` many more.
+
+pub(crate) mod body;
+pub(crate) mod mutate;
+pub(crate) mod operands;
+pub(crate) mod program;
+
+use std::time::{Duration, Instant};
+
+use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
+use warpsim::{Arg, Checks, Device, Launch, LowerError, Program, Report};
+
+/// What became of a case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// Text that the parser or the lowering refused.
+    Refused,
+    /// It ran.
+    Ran,
+}
+
+/// The longest that one launch of a case may take: fuel is small, so more means that it does not bound the work.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The text of case `seed`: a changed module for every third, else a program that is meant to run.
+pub(crate) fn text(seed: u64) -> String {
+    let mut rng = SmallRng::seed_from_u64(seed);
+    if seed % 3 == 0 { mutate::module(&mut rng) } else { program::module(&mut rng) }
+}
+
+/// Runs case `seed`.
+///
+/// # Errors
+/// What is wrong with how it ended. Panics are left to the caller.
+pub(crate) fn run(seed: u64) -> Result<Ended, String> {
+    check(&text(seed), seed)
+}
+
+fn check(text: &str, seed: u64) -> Result<Ended, String> {
+    let start = Instant::now();
+    let module = match ptx::parse(text) {
+        Ok(module) => module,
+        Err(error) if error.position.line >= 1 && !error.message.is_empty() => return Ok(Ended::Refused),
+        Err(error) => return Err(format!("a parse error without place or message: {error}")),
+    };
+    let mut rng = SmallRng::seed_from_u64(!seed);
+    let kernels: Vec<_> = module.functions.iter().filter(|f| f.is_entry && f.body.is_some()).collect();
+    let Some(kernel) = pick(&mut rng, &kernels) else { return Ok(Ended::Refused) };
+    let program = match Program::new(&module, &kernel.name) {
+        Ok(program) => program,
+        Err(LowerError::Invalid { line, .. } | LowerError::Unsupported { line, .. }) if line == 0 => {
+            return Err("an error without a line".to_owned());
+        }
+        Err(error) => {
+            if std::env::var_os("FUZZ_SHOW").is_some() {
+                eprintln!("{error}");
+            }
+            return Ok(Ended::Refused);
+        }
+    };
+    if start.elapsed() > PATIENCE {
+        return Err(format!("parsing and lowering took {:?}", start.elapsed()));
+    }
+    launches(&program, &mut rng)
+}
+
+/// Runs a program with several numbers of worker threads.
+fn launches(program: &Program, rng: &mut SmallRng) -> Result<Ended, String> {
+    let grid = [rng.random_range(1..8), rng.random_range(1..4), rng.random_range(1..3)];
+    let block = *pick(rng, &[[32, 1, 1], [48, 1, 1], [1, 1, 1], [8, 4, 3], [64, 2, 1], [5, 7, 2]]).expect("one");
+    let mut launch = Launch::new(grid, block);
+    launch.shared_bytes = rng.random_range(0..600);
+    launch.fuel = rng.random_range(1..20_000);
+    launch.wall_limit = Duration::from_secs(3600);
+    launch.checks = match rng.random_range(0..6) {
+        0 => Checks::NONE,
+        1 => Checks { race: true, ..Checks::NONE },
+        2 => Checks { init: true, sync: true, ..Checks::NONE },
+        _ => Checks::ALL,
+    };
+    let sizes: Vec<usize> = (0..3).map(|_| rng.random_range(0..600)).collect();
+    let scalars: Vec<u8> = (0..64).map(|_| rng.random()).collect();
+    let mut first: Option<(String, Vec<Vec<u8>>)> = None;
+    for threads in [1, 2, 5] {
+        let mut device = Device::new();
+        let buffers = [
+            device.alloc("unwritten", sizes[0]),
+            device.alloc_from("numbers", (0..sizes[1]).map(|i| i as u8).collect()),
+            device.alloc_from("zeros", vec![0; sizes[2]]),
+        ];
+        launch.threads = Some(threads);
+        launch.args.clear();
+        for (i, (_, bytes)) in program.params().enumerate() {
+            launch.args.push(match bytes {
+                8 if i < 6 => Arg::Buffer(buffers[i % 3]),
+                n => Arg::Bytes(scalars.iter().copied().cycle().take(n).collect()),
+            });
+        }
+        let start = Instant::now();
+        let Ok(report) = launch.run(program, &mut device) else { return Ok(Ended::Refused) };
+        if start.elapsed() > PATIENCE {
+            return Err(format!("{} of fuel took {:?}", launch.fuel, start.elapsed()));
+        }
+        report.faults.iter().for_each(|fault| drop(fault.to_string()));
+        if report.counters.warp_instructions > launch.fuel {
+            return Err(format!("{} instructions on {} of fuel", report.counters.warp_instructions, launch.fuel));
+        }
+        let told = format!("{:#?}", Report { seconds: 0.0, ..report });
+        let bytes: Vec<Vec<u8>> = buffers.iter().map(|&b| device.read(b)).collect();
+        match &first {
+            None => first = Some((told, bytes)),
+            Some((one, _)) if *one != told => {
+                return Err(format!("{threads} threads report otherwise: {}", difference(one, &told)));
+            }
+            Some((_, one)) if *one != bytes => return Err(format!("{threads} threads leave other bytes")),
+            Some(_) => {}
+        }
+    }
+    Ok(Ended::Ran)
+}
+
+/// The first line in which two reports differ.
+fn difference(one: &str, other: &str) -> String {
+    let line = one.lines().zip(other.lines()).position(|(a, b)| a != b).unwrap_or(0);
+    let around = |text: &str| text.lines().skip(line.saturating_sub(6)).take(9).collect::<Vec<_>>().join("\n");
+    format!("line {line}:\n{}\n--- and ---\n{}", around(one), around(other))
+}
+
+pub(crate) fn pick<'a, T>(rng: &mut SmallRng, from: &'a [T]) -> Option<&'a T> {
+    if from.is_empty() { None } else { Some(&from[rng.random_range(0..from.len())]) }
+}
