@@ -1,5 +1,7 @@
 //! A kernel decoded once, ready to run.
 
+use std::sync::Arc;
+
 use ptx::Module;
 
 use crate::alu::AluFn;
@@ -15,6 +17,8 @@ pub(crate) const NOWHERE: u32 = u32::MAX;
 /// A kernel and the device functions it calls, lowered to a dense program.
 #[derive(Debug)]
 pub struct Program {
+    /// Told apart from all others by its address: a device keeps the variables of each program it has run.
+    pub(crate) identity: Arc<()>,
     pub(crate) kernel: String,
     pub(crate) code: Vec<Inst>,
     /// What each instruction reads and writes, for tracking values that were never set.

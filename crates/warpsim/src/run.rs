@@ -1,6 +1,7 @@
 //! Running a launch: ranges of blocks in parallel, and one after another where that would not be the same.
 
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
@@ -76,8 +77,7 @@ impl Mergeable for Quiet {
 
 /// Runs a launch that has been checked.
 pub(crate) fn run(launch: &Launch, program: &Program, device: &mut Device, params: Vec<u8>) -> Report {
-    let first_global = device.buffers.len();
-    device.buffers.extend(globals(program, first_global));
+    let first_global = load(program, device);
     let start = Instant::now();
     let context = Context {
         program,
@@ -112,7 +112,6 @@ pub(crate) fn run(launch: &Launch, program: &Program, device: &mut Device, param
     let seconds = start.elapsed().as_secs_f64();
 
     let findings = total.observer.finish(&Names { program, buffers: &device.buffers });
-    device.buffers.truncate(first_global);
     let mut faults = findings.faults;
     faults.extend(aliased_shared(program));
     let mut outcome = Outcome::Completed;
@@ -231,7 +230,26 @@ fn merge<O: Mergeable>(mut ran: Vec<Ran<'_, O>>, fuel: u64) -> Option<Total<O>> 
     Some(total)
 }
 
-/// The module's global variables, as buffers that come after the launch's.
+/// Makes the module's variables allocations of the device, unless they are. Gives back where they begin.
+fn load(program: &Program, device: &mut Device) -> usize {
+    if let Some(first) = device.first_variable(program) {
+        return first;
+    }
+    let first = device.buffers.len();
+    device.buffers.extend(globals(program, first));
+    device.loaded.push((Arc::clone(&program.identity), first));
+    first
+}
+
+/// The names, as in the source, of the module variables that hold something else than when `program` was loaded.
+pub(crate) fn changed_variables(program: &Program, device: &Device) -> Vec<String> {
+    let Some(first) = device.first_variable(program) else { return Vec::new() };
+    let now = &device.buffers[first..first + program.globals.len()];
+    let changed = |(now, then): &(&Buffer, Buffer)| now.data != then.data;
+    now.iter().zip(globals(program, first)).filter(changed).map(|(now, _)| source_name(&now.name)).collect()
+}
+
+/// The module's global variables, as buffers.
 fn globals(program: &Program, first: usize) -> Vec<Buffer> {
     let fill = |variable: &crate::program::GlobalVariable| {
         // Zeros that nobody touches cost the host no memory.

@@ -15,6 +15,7 @@ mod operand;
 mod table;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use ptx::Module;
 
@@ -65,6 +66,7 @@ pub(crate) fn lower(module: &Module, kernel: &str) -> Result<Program, LowerError
     let (params, _) = params(entry)?;
     let threads = |dims: [u32; 3]| dims.iter().fold(1u64, |all, &d| all.saturating_mul(u64::from(d)));
     let program = Program {
+        identity: Arc::default(),
         kernel: kernel.to_owned(),
         code: Vec::new(),
         flow: Vec::new(),
