@@ -7,7 +7,9 @@
 #define WARP 32
 #define BLOCK_ROWS 16
 
-LAUNCH(/*block*/ WARP, BLOCK_ROWS, 1, /*work per block*/ TILE, TILE, 1);
+// Consecutive blocks (those with consecutive blockIdx.x) go down the rows of `in`, and so along the rows of `out`: blocks that run
+// at the same time then store side by side, which memory likes better than stores that are far apart.
+LAUNCH_YX(/*block*/ WARP, BLOCK_ROWS, 1, /*work per block*/ TILE, TILE, 1);
 
 // `guarded` is known when compiling: a tile that lies inside entirely, as most do, goes without the comparisons.
 template <bool guarded>
@@ -15,8 +17,8 @@ __device__ void transpose_tile(float (*tile)[TILE + 1], const float* in, float* 
 {
     int x = threadIdx.x;
     int y = threadIdx.y;
-    int col0 = blockIdx.x * TILE;
-    int row0 = blockIdx.y * TILE;
+    int col0 = blockIdx.y * TILE;
+    int row0 = blockIdx.x * TILE;
 
     #pragma unroll
     for (int i = 0; i < TILE; i += BLOCK_ROWS) {
@@ -46,7 +48,7 @@ __global__ void transpose(const float* in, float* out, int rows, int cols)
     // within each group of 32.)
     __shared__ float tile[TILE][TILE + 1];
 
-    bool inside = (blockIdx.x + 1) * TILE <= cols && (blockIdx.y + 1) * TILE <= rows;
+    bool inside = (blockIdx.y + 1) * TILE <= cols && (blockIdx.x + 1) * TILE <= rows;
     if (inside) transpose_tile<false>(tile, in, out, rows, cols);
     else transpose_tile<true>(tile, in, out, rows, cols);
 }

@@ -13,10 +13,10 @@ __global__ void row_sums(const float* x, float* sums, int rows, int cols)
     int row = blockIdx.x * ROWS + threadIdx.y;
     if (row >= rows) return;
 
-    // Neighbouring lanes read neighbouring elements. Unrolling lets four loads be under way at a time.
+    // Neighbouring lanes read neighbouring elements. Unrolling lets eight loads be under way at a time.
     const float* elements = x + (size_t)row * cols;
     float sum = 0.0f;
-    #pragma unroll 4
+    #pragma unroll 8
     for (int i = lane; i < cols; i += WARP) sum += elements[i];
 
     // Each step halves the number of sums that matter: lane i takes lane i + distance's. All 32 lanes execute it, the

@@ -19,7 +19,7 @@ __global__ void __launch_bounds__(THREADS, 8) row_sums(const float* x, float* su
     const float* row = x + (size_t)blockIdx.x * cols;
 
     float sum = 0.0f;
-    #pragma unroll 4
+    #pragma unroll 8
     for (int i = t; i < cols; i += THREADS) sum += row[i];
 
     partial[t] = sum;

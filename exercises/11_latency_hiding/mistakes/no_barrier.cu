@@ -8,6 +8,10 @@
 
 LAUNCH(/*block*/ TILE, TILE, 1, /*work per block*/ SIDE, SIDE, 1);
 
+// Which of the block's columns is number j of the 8 that belong to thread t? Four side by side, then four more: see exercise 04.
+// (Its rows are TILE apart: cp.async copies rows as they are, so A's tile is not transposed here.)
+#define COLUMN(t, j) ((j) / 4 * (4 * TILE) + (t) * 4 + (j) % 4)
+
 // Starts to copy one float from global to shared memory, or a 0 if it is not inside of the matrix.
 __device__ void copy_async(float* to, const float* from, bool inside)
 {
@@ -46,7 +50,7 @@ __device__ void load_tile(float (*tile)[cols], const float* matrix, int row0, in
             copy4_async(&tile[row][col], inside ? &matrix[(row0 + row) * width + col0 + col] : matrix, inside);
         }
     } else {
-        #pragma unroll
+        #pragma unroll 1 // the rare case: no registers for it
         for (int i = 0; i < rows * cols / threads; ++i) {
             int element = i * threads + thread;
             int row = element / cols, col = element % cols;
@@ -89,12 +93,15 @@ matmul_pipelined(const float* A, const float* B, float* C, int M, int N, int K)
             #pragma unroll
             for (int i = 0; i < BATCH; ++i) {
                 a[i] = tile_a[now][ty + i * TILE][k];
-                b[i] = tile_b[now][k][tx + i * TILE];
+                b[i] = tile_b[now][k][COLUMN(tx, i)];
             }
             #pragma unroll
             for (int i = 0; i < BATCH; ++i) {
                 #pragma unroll
-                for (int j = 0; j < BATCH; ++j) sum[i][j] += a[i] * b[j];
+                for (int n = 0; n < BATCH; ++n) {
+                    int j = i % 2 == 0 ? n : BATCH - 1 - n;
+                    sum[i][j] += a[i] * b[j];
+                }
             }
         }
     }
@@ -104,7 +111,7 @@ matmul_pipelined(const float* A, const float* B, float* C, int M, int N, int K)
         #pragma unroll
         for (int j = 0; j < BATCH; ++j) {
             int row = row0 + ty + i * TILE;
-            int col = col0 + tx + j * TILE;
+            int col = col0 + COLUMN(tx, j);
             if (row < M && col < N) C[row * N + col] = sum[i][j];
         }
     }
