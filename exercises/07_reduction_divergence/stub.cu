@@ -8,6 +8,8 @@
 // threads, so that whole warps either work or have nothing to do: which elements a thread adds is up to you. Or let the
 // threads of a warp hand their sums to each other without shared memory: __shfl_down_sync(0xffffffff, value, distance).
 //
+// On a GPU, where time decides, the barriers have to go as well: one warp per row.
+//
 // More: chapter 07 of the book, or `checker hint 07`.
 #include "warplings.cuh"
 

@@ -7,8 +7,8 @@
 #define WARP 32
 #define BLOCK_ROWS 16
 
-// Consecutive blocks (those with consecutive blockIdx.x) go down the rows of `in`, and so along the rows of `out`: blocks that run
-// at the same time then store side by side, which memory likes better than stores that are far apart.
+// Consecutive blocks (those with consecutive blockIdx.x) go down the rows of `in`, and so along the rows of `out`: blocks that
+// run at the same time then store side by side, which memory likes better than stores that are far apart.
 LAUNCH_YX(/*block*/ WARP, BLOCK_ROWS, 1, /*work per block*/ TILE, TILE, 1);
 
 // `guarded` is known when compiling: a tile that lies inside entirely, as most do, goes without the comparisons.

@@ -199,7 +199,7 @@ __device__ __forceinline__ void multiply(Tiles* tiles, const float* A, const flo
     for (int left = phases; left > 0; --left) {
         #pragma unroll
         for (int k = 0; k < BLOCK_K; ++k) {
-            if (k == 3) {
+            if (k == 4) {
                 // The tiles of the next phase, fetched one phase ago, go to the other buffer, and the registers take
                 // those of the phase after. (In the last phase nothing new has come; what is put then is never read.) In the
                 // middle of a phase: the compiler likes to start loads as late as it can, to keep registers free for

@@ -55,7 +55,7 @@ exercise::exercise! {
                 block: [32, 8, 1],
             },
             goal: Goal::Position(0.8),
-            h200_reference: Some(2.4),
+            h200_reference: Some(2.5),
             min_capability: 50,
         }),
         hints: [

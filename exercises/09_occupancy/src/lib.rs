@@ -62,7 +62,7 @@ exercise::exercise! {
                 block: [64, 1, 1],
             },
             goal: Goal::Position(0.8),
-            h200_reference: Some(1.85),
+            h200_reference: Some(1.65),
             min_capability: 50,
         }),
         hints: [

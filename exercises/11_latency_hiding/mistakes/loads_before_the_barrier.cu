@@ -2,11 +2,13 @@
 // expect: race
 #include "warplings.cuh"
 
-#define TILE 16
-#define BATCH 8
-#define SIDE (TILE * BATCH)
+#define TILE 16              // threads in x and in y, and the depth of the tiles
+#define ROWS 16              // elements of C per thread, downwards
+#define COLS 8               // and to the right
+#define SIDE_M (TILE * ROWS) // 256: rows of C per block
+#define SIDE_N (TILE * COLS) // 128: columns of C per block
 
-LAUNCH(/*block*/ TILE, TILE, 1, /*work per block*/ SIDE, SIDE, 1);
+LAUNCH(/*block*/ TILE, TILE, 1, /*work per block*/ SIDE_N, SIDE_M, 1);
 
 // Which of the block's columns is number j of the 8 that belong to thread t? Four side by side, then four more: see exercise 04.
 // (Its rows are TILE apart: cp.async copies rows as they are, so A's tile is not transposed here.)
@@ -60,21 +62,22 @@ __device__ void load_tile(float (*tile)[cols], const float* matrix, int row0, in
     }
 }
 
-__global__ void __launch_bounds__(TILE * TILE, 2)
+// 128 sums per thread: an SM has registers for one such block, and no other one to work on while it waits.
+__global__ void __launch_bounds__(TILE * TILE, 1)
 matmul_pipelined(const float* A, const float* B, float* C, int M, int N, int K)
 {
-    __shared__ __align__(16) float tile_a[2][SIDE][TILE];
-    __shared__ __align__(16) float tile_b[2][TILE][SIDE];
+    __shared__ __align__(16) float tile_a[2][SIDE_M][TILE];
+    __shared__ __align__(16) float tile_b[2][TILE][SIDE_N];
 
     int tx = threadIdx.x;
     int ty = threadIdx.y;
-    int col0 = blockIdx.x * SIDE;
-    int row0 = blockIdx.y * SIDE;
+    int col0 = blockIdx.x * SIDE_N;
+    int row0 = blockIdx.y * SIDE_M;
     int phases = (K + TILE - 1) / TILE;
-    float sum[BATCH][BATCH] = {};
+    float sum[ROWS][COLS] = {};
 
-    load_tile<SIDE, TILE>(tile_a[0], A, row0, 0, M, K);
-    load_tile<TILE, SIDE>(tile_b[0], B, 0, col0, K, N);
+    load_tile<SIDE_M, TILE>(tile_a[0], A, row0, 0, M, K);
+    load_tile<TILE, SIDE_N>(tile_b[0], B, 0, col0, K, N);
     async_commit();
 
     for (int phase = 0; phase < phases; ++phase) {
@@ -82,25 +85,24 @@ matmul_pipelined(const float* A, const float* B, float* C, int M, int N, int K)
 
         async_wait();
         if (phase + 1 < phases) {
-            load_tile<SIDE, TILE>(tile_a[1 - now], A, row0, (phase + 1) * TILE, M, K);
-            load_tile<TILE, SIDE>(tile_b[1 - now], B, (phase + 1) * TILE, col0, K, N);
+            load_tile<SIDE_M, TILE>(tile_a[1 - now], A, row0, (phase + 1) * TILE, M, K);
+            load_tile<TILE, SIDE_N>(tile_b[1 - now], B, (phase + 1) * TILE, col0, K, N);
             async_commit();
         }
         __syncthreads();
 
         #pragma unroll
         for (int k = 0; k < TILE; ++k) {
-            float a[BATCH], b[BATCH];
+            float a[ROWS], b[COLS];
             #pragma unroll
-            for (int i = 0; i < BATCH; ++i) {
-                a[i] = tile_a[now][ty + i * TILE][k];
-                b[i] = tile_b[now][k][COLUMN(tx, i)];
-            }
+            for (int i = 0; i < ROWS; ++i) a[i] = tile_a[now][ty + i * TILE][k];
             #pragma unroll
-            for (int i = 0; i < BATCH; ++i) {
+            for (int j = 0; j < COLS; ++j) b[j] = tile_b[now][k][COLUMN(tx, j)];
+            #pragma unroll
+            for (int i = 0; i < ROWS; ++i) {
                 #pragma unroll
-                for (int n = 0; n < BATCH; ++n) {
-                    int j = i % 2 == 0 ? n : BATCH - 1 - n;
+                for (int n = 0; n < COLS; ++n) {
+                    int j = i % 2 == 0 ? n : COLS - 1 - n;
                     sum[i][j] += a[i] * b[j];
                 }
             }
@@ -108,9 +110,9 @@ matmul_pipelined(const float* A, const float* B, float* C, int M, int N, int K)
     }
 
     #pragma unroll
-    for (int i = 0; i < BATCH; ++i) {
+    for (int i = 0; i < ROWS; ++i) {
         #pragma unroll
-        for (int j = 0; j < BATCH; ++j) {
+        for (int j = 0; j < COLS; ++j) {
             int row = row0 + ty + i * TILE;
             int col = col0 + COLUMN(tx, j);
             if (row < M && col < N) C[row * N + col] = sum[i][j];
