@@ -64,37 +64,37 @@ pub(crate) trait Output: Copy {
 
 impl<T: Lane> Output for T {
     const KINDS: [Option<Kind>; 2] = [Some(T::KIND), None];
-    type Buffer = Lanes<T>;
+    type Buffer = T::Buffer;
 
     #[inline(always)]
-    fn buffer() -> Lanes<T> {
-        [T::default(); 32]
+    fn buffer() -> T::Buffer {
+        T::buffer()
     }
 
     #[inline(always)]
-    fn put(buffer: &mut Lanes<T>, lane: usize, value: T) {
-        buffer[lane] = value;
+    fn put(buffer: &mut T::Buffer, lane: usize, value: T) {
+        T::put(buffer, lane, value);
     }
 
     #[inline(always)]
-    fn write(registers: &mut Registers, operands: &Operands, buffer: &Lanes<T>, mask: u32) {
+    fn write(registers: &mut Registers, operands: &Operands, buffer: &T::Buffer, mask: u32) {
         T::write(registers, operands.dst[0], buffer, mask);
     }
 }
 
 impl<T: Lane, U: Lane> Output for (T, U) {
     const KINDS: [Option<Kind>; 2] = [Some(T::KIND), Some(U::KIND)];
-    type Buffer = (Lanes<T>, Lanes<U>);
+    type Buffer = (T::Buffer, U::Buffer);
 
     #[inline(always)]
     fn buffer() -> Self::Buffer {
-        ([T::default(); 32], [U::default(); 32])
+        (T::buffer(), U::buffer())
     }
 
     #[inline(always)]
     fn put(buffer: &mut Self::Buffer, lane: usize, value: (T, U)) {
-        buffer.0[lane] = value.0;
-        buffer.1[lane] = value.1;
+        T::put(&mut buffer.0, lane, value.0);
+        U::put(&mut buffer.1, lane, value.1);
     }
 
     #[inline(always)]
@@ -136,6 +136,13 @@ map!(map2, kinds2, a: A = 0, b: B = 1);
 map!(map3, kinds3, a: A = 0, b: B = 1, c: C = 2);
 map!(map4, kinds4, a: A = 0, b: B = 1, c: C = 2, d: E = 3);
 
+/// Applies `f` to whole predicates: a bit for each lane.
+#[inline(always)]
+pub(crate) fn whole(registers: &mut Registers, operands: &Operands, mask: u32, f: impl Fn(u32, u32) -> u32) {
+    let bits = f(registers.pred(operands.src[0]), registers.pred(operands.src[1]));
+    registers.set_pred(operands.dst[0], bits, mask);
+}
+
 macro_rules! rare {
     ($rare:ident, $($arg:ident : $ty:ident = $slot:literal),+) => {
         /// Applies `f` to every lane, in little code rather than little time: nothing but `f` is inlined or unrolled.
@@ -173,8 +180,30 @@ fn write_all<D: Output>(registers: &mut Registers, operands: &Operands, buffer: 
 ///
 /// With `imm =>` in front, the closure's first argument is the immediate: `alu!(imm => |table, a: u32, ...| ...)`. With
 /// `mode =>` it is the [`Mode`](crate::isa::Mode) in the immediate; such functions stand for many rare instructions
-/// and are built once, not for each kind of CPU.
+/// and are built once, not for each kind of CPU. With `whole =>` the arguments are predicates with their bits of all
+/// lanes.
 macro_rules! alu {
+    (whole => |$a:ident| $body:expr) => {
+        alu!(@whole [Some($crate::registers::Kind::Pred), None, None, None], |$a: u32, _b: u32| $body)
+    };
+    (whole => |$a:ident, $b:ident| $body:expr) => {
+        alu!(
+            @whole [Some($crate::registers::Kind::Pred), Some($crate::registers::Kind::Pred), None, None],
+            |$a: u32, $b: u32| $body
+        )
+    };
+    (@whole $src:expr, $f:expr) => {{
+        unsafe fn portable(r: &mut $crate::registers::Registers, o: &$crate::registers::Operands, m: u32) {
+            $crate::alu::whole(r, o, m, $f)
+        }
+        $crate::alu::Alu {
+            signature: $crate::alu::Signature { dst: [Some($crate::registers::Kind::Pred), None], src: $src },
+            imm: 0,
+            portable,
+            #[cfg(target_arch = "x86_64")]
+            avx2: portable,
+        }
+    }};
     (|$a:ident: $ta:ty| $body:expr) => { alu!(@fast map1 kinds1, |_imm: u32, $a: $ta| $body) };
     (|$a:ident: $ta:ty, $b:ident: $tb:ty| $body:expr) => { alu!(@fast map2 kinds2, |_imm: u32, $a: $ta, $b: $tb| $body) };
     (|$a:ident: $ta:ty, $b:ident: $tb:ty, $c:ident: $tc:ty| $body:expr) => {

@@ -6,7 +6,7 @@ use ptx::Module;
 
 use crate::alu::AluFn;
 use crate::fault::{SourceLine, Space};
-use crate::isa::{AtomicFn, Mma};
+use crate::isa::{AtomicFn, Multiply, Tile};
 use crate::lower;
 use crate::observer::{Order, Scope};
 use crate::registers::{Class, Operands};
@@ -34,13 +34,17 @@ pub struct Program {
     /// `cp.async` instructions.
     pub(crate) copies: Vec<AsyncCopy>,
     /// Matrix instructions, with the registers of `d`, `a`, `b` and `c`.
-    pub(crate) matrices: Vec<(Mma, [Vec<u16>; 4])>,
+    pub(crate) matrices: Vec<(Multiply, [Vec<u16>; 4])>,
+    /// `wmma.load` and `wmma.store`.
+    pub(crate) tiles: Vec<TileAccess>,
     /// The kernel is number 0.
     pub(crate) functions: Vec<Function>,
     pub(crate) params: Vec<Param>,
     pub(crate) shared: Vec<SharedVariable>,
     pub(crate) static_shared: u64,
     pub(crate) globals: Vec<GlobalVariable>,
+    /// The one of them that `malloc` hands out.
+    pub(crate) heap: Option<u32>,
     pub(crate) constant: Vec<u8>,
     /// Places in constant memory to patch with addresses.
     pub(crate) constant_relocations: Vec<Relocation>,
@@ -82,6 +86,9 @@ pub(crate) enum Step {
     /// Registers to registers, lane by lane.
     Alu(AluFn),
     Load(Memory),
+    /// A [`Load`](Step::Load) of one 32-bit value a lane from shared or global memory, base address in a register,
+    /// unordered.
+    LoadWord(Memory),
     Store(Memory),
     Atomic(Memory, AtomicFn),
     /// `cp.async`: `src[0]` shared address, `src[1]` global address, `src[2]` bytes to read if `sized`.
@@ -94,8 +101,12 @@ pub(crate) enum Step {
         memory: Memory,
         transposed: bool,
     },
-    /// `mma.sync`.
+    /// `mma.sync` and `wmma.mma`.
     Matrix(u32),
+    /// `wmma.load`: `src[0]` is the address, `src[1]` the stride in elements.
+    LoadTile(u32),
+    /// `wmma.store`, likewise.
+    StoreTile(u32),
     /// The address of a local variable, at this offset in the frame.
     LocalAddress(u32),
     /// Splits a value into registers of `bits` each (`lists[imm..]`), or the reverse.
@@ -179,6 +190,15 @@ impl Memory {
     pub(crate) fn width(&self) -> u32 {
         u32::from(self.bytes) * u32::from(self.count)
     }
+}
+
+/// `wmma.load` or `wmma.store`.
+#[derive(Clone, Debug)]
+pub(crate) struct TileAccess {
+    pub(crate) tile: Tile,
+    /// How a lane gets at one piece.
+    pub(crate) memory: Memory,
+    pub(crate) registers: Vec<Reg>,
 }
 
 /// `cp.async`.
@@ -388,6 +408,8 @@ pub(crate) enum Callee {
     Printf,
     /// `__assertfail`.
     AssertFail,
+    Malloc,
+    Free,
 }
 
 /// A kernel parameter.
@@ -417,6 +439,8 @@ pub(crate) struct GlobalVariable {
     pub(crate) data: Vec<u8>,
     /// Places to patch with addresses.
     pub(crate) relocations: Vec<Relocation>,
+    /// Nothing has written it: what `malloc` hands out.
+    pub(crate) is_heap: bool,
 }
 
 /// `bytes` bytes at `at` become the address of a variable or the number of a function: its bits from `shift` on.

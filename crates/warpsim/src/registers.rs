@@ -136,10 +136,16 @@ fn blend<T: Copy>(slot: &mut Lanes<T>, value: &Lanes<T>, mask: u32) {
 pub(crate) trait Lane: Copy + Default {
     /// What it is.
     const KIND: Kind;
+    /// Room for a value in every lane.
+    type Buffer;
     /// All lanes of source register `index`.
     fn read(registers: &Registers, index: u16) -> Lanes<Self>;
+    /// An empty buffer.
+    fn buffer() -> Self::Buffer;
+    /// Puts the value of a lane into the buffer, which holds none yet.
+    fn put(buffer: &mut Self::Buffer, lane: usize, value: Self);
     /// Writes the lanes in `mask`.
-    fn write(registers: &mut Registers, index: u16, value: &Lanes<Self>, mask: u32);
+    fn write(registers: &mut Registers, index: u16, buffer: &Self::Buffer, mask: u32);
 }
 
 impl Lane for bool {
@@ -155,18 +161,29 @@ impl Lane for bool {
         value
     }
 
+    // Each lane's bit in its place: comparing, selecting and collecting stay within vectors of 32-bit lanes.
+    type Buffer = Lanes<u32>;
+
     #[inline(always)]
-    fn write(registers: &mut Registers, index: u16, value: &Lanes<bool>, mask: u32) {
-        let mut bits = 0;
-        for eight in 0..4 {
-            let mut bytes = [0; 8];
+    fn buffer() -> Lanes<u32> {
+        [0; 32]
+    }
+
+    #[inline(always)]
+    fn put(buffer: &mut Lanes<u32>, lane: usize, value: bool) {
+        buffer[lane] = if value { 1 << lane } else { 0 };
+    }
+
+    #[inline(always)]
+    fn write(registers: &mut Registers, index: u16, buffer: &Lanes<u32>, mask: u32) {
+        // In two steps, or the compiler takes the vectors apart.
+        let mut eight = [0; 8];
+        for row in buffer.as_chunks::<8>().0 {
             for lane in 0..8 {
-                bytes[lane] = u8::from(value[8 * eight + lane]);
+                eight[lane] |= row[lane];
             }
-            // The product brings the lowest bits of all bytes side by side into the highest byte.
-            let gathered = u64::from_le_bytes(bytes).wrapping_mul(0x0102_0408_1020_4080) >> 56;
-            bits |= (gathered as u32) << (8 * eight);
         }
+        let bits = eight.iter().fold(0, |bits, some| bits | some);
         registers.set_pred(index, bits, mask);
     }
 }
@@ -187,6 +204,18 @@ macro_rules! lane {
                     value[lane] = $from;
                 }
                 value
+            }
+
+            type Buffer = Lanes<$ty>;
+
+            #[inline(always)]
+            fn buffer() -> Lanes<$ty> {
+                [<$ty>::default(); 32]
+            }
+
+            #[inline(always)]
+            fn put(buffer: &mut Lanes<$ty>, lane: usize, value: $ty) {
+                buffer[lane] = value;
             }
 
             #[inline(always)]

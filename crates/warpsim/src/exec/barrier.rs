@@ -2,6 +2,7 @@
 
 use super::warp::{State, Warp};
 use super::{Machine, Stop};
+use crate::fault::Refused;
 use crate::observer::{Observer, Site};
 use crate::program::{Barrier, BarrierKind, BarrierReduction, Inst};
 use crate::registers::Operands;
@@ -85,8 +86,11 @@ impl<O: Observer> Machine<'_, '_, O> {
         let lane = mask.trailing_zeros();
         let id = warp.registers.word(ops.src[0])[lane as usize];
         let threads = barrier.counted.then(|| warp.registers.word(ops.src[1])[lane as usize]);
-        if id >= COUNT as u32 || threads.is_some_and(|n| n == 0 || n % 32 != 0) {
-            return Err(Stop::Trap(at, lane));
+        if id >= COUNT as u32 {
+            return Err(Stop::Refused(at, lane, Refused::Barrier { id }));
+        }
+        if let Some(threads) = threads.filter(|n| *n == 0 || n % 32 != 0) {
+            return Err(Stop::Refused(at, lane, Refused::BarrierThreads { threads }));
         }
         let id = id as u8;
         self.observer.barrier_arrive(at, u32::from(id), mask, warp.alive, barrier.aligned);

@@ -2,6 +2,7 @@
 
 use super::warp::{CallSite, LOCAL_LIMIT, State, Warp};
 use super::{Machine, Stop};
+use crate::fault::Refused;
 use crate::observer::{Observer, Site};
 use crate::program::{Callee, Place, Reg};
 use crate::registers::{Class, Lanes};
@@ -30,6 +31,16 @@ impl<O: Observer> Machine<'_, '_, O> {
                 warp.fragments[fragment].pc += 1;
                 Ok(())
             }
+            Callee::Malloc => {
+                self.malloc(warp, fragment, call, active);
+                warp.fragments[fragment].pc += 1;
+                Ok(())
+            }
+            Callee::Free => {
+                self.free(warp, fragment, at, call, active)?;
+                warp.fragments[fragment].pc += 1;
+                Ok(())
+            }
             Callee::AssertFail => {
                 Err(Stop::Assert(at, lane, self.assert_message(warp, fragment, call, lane)))
             }
@@ -40,7 +51,8 @@ impl<O: Observer> Machine<'_, '_, O> {
                 for lane in (0..32).filter(|l| active >> l & 1 != 0) {
                     let function = numbers[lane].wrapping_sub(1);
                     if function >= program.functions.len() as u64 {
-                        return Err(Stop::Trap(at, lane as u32));
+                        let pointer = numbers[lane];
+                        return Err(Stop::Refused(at, lane as u32, Refused::Function { pointer }));
                     }
                     match groups.iter_mut().find(|g| g.0 == function as u32) {
                         Some(group) => group.1 |= 1 << lane,
@@ -191,7 +203,7 @@ fn values(warp: &Warp, reg: Reg) -> Lanes<u64> {
     }
 }
 
-fn set_values(warp: &mut Warp, reg: Reg, value: &Lanes<u64>, mask: u32) {
+pub(super) fn set_values(warp: &mut Warp, reg: Reg, value: &Lanes<u64>, mask: u32) {
     match reg.class {
         Class::Pred => {
             let bits = (0..32).fold(0, |bits, lane| bits | ((value[lane] & 1) as u32) << lane);

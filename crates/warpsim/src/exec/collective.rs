@@ -296,18 +296,18 @@ impl<O: Observer> Machine<'_, '_, O> {
         }
     }
 
-    /// `mma.sync`. Every result depends on values of several lanes: one that was never set spoils them all.
+    /// `mma.sync` and `wmma.mma`. Every result depends on values of several lanes: one that was never set spoils them all.
     pub(super) fn matrix(&mut self, warp: &mut Warp, pc: u32, number: u32, active: u32) {
         let program = self.context.program;
-        let (mma, [d, a, b, c]) = &program.matrices[number as usize];
-        let kinds = mma.fragments();
+        let (multiply, [d, a, b, c]) = &program.matrices[number as usize];
+        let kinds = multiply.fragments;
         let mut poisoned = 0;
         for (regs, fragment) in [a, b, c].into_iter().zip(&kinds[1..]) {
             for &index in regs {
                 poisoned |= self.poison_of(warp, Reg { class: fragment.kind.class(), index }) & active;
             }
         }
-        mma.run(&mut warp.registers, [d, a, b, c]);
+        multiply.run(&mut warp.registers, [d, a, b, c]);
         let poisoned = if poisoned != 0 { active } else { 0 };
         for &index in d {
             self.set_poison(warp, Reg { class: kinds[0].kind.class(), index }, active, poisoned, pc);
@@ -336,9 +336,9 @@ impl<O: Observer> Machine<'_, '_, O> {
         let mut left = active & wanted;
         while let Some((space, mask, own)) = super::memory::next_space_of(rows.space, &addresses, &mut left) {
             let part = Part { space, mask, addresses: &own };
-            let mask = self.admit(warp, at, Touch::Read, &part, &rows);
-            self.observe(at, Touch::Read, &part, mask, &rows, None);
-            for lane in lanes(mask) {
+            let admitted = self.admit(warp, at, Touch::Read, &part, &rows);
+            self.observe(at, Touch::Read, &part, &admitted, &rows, None);
+            for lane in lanes(admitted.mask) {
                 let (m, r) = (lane as usize / 8, lane as usize % 8);
                 let place = self.place(warp, part.space, lane as usize, part.addresses[lane as usize]);
                 self.read_place(warp, place, &mut matrices[m][r], &mut valid[m][r]);

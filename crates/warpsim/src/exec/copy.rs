@@ -4,7 +4,7 @@
 //! there: reading it before is a use of a value that nothing wrote.
 
 use super::Machine;
-use super::memory::Part;
+use super::memory::{Admitted, Part};
 use super::warp::Warp;
 use crate::fault::{Space, Touch};
 use crate::observer::{Access, Observer, Order, Site};
@@ -58,7 +58,8 @@ impl<O: Observer> Machine<'_, '_, O> {
         let to = self.addresses(warp, fragment, at, &copy.to, ops.src[0], active);
         let from = self.addresses(warp, fragment, at, &copy.from, ops.src[1], active);
         let to = Part { space: Space::Shared, mask: active, addresses: &to };
-        let mask = self.admit(warp, at, Touch::Write, &to, &copy.to);
+        let written = self.admit(warp, at, Touch::Write, &to, &copy.to);
+        let mask = written.mask;
         let size: [u8; 32] = match copy.size {
             AsyncSize::All => [copy.bytes; 32],
             AsyncSize::Register => {
@@ -76,13 +77,17 @@ impl<O: Observer> Machine<'_, '_, O> {
         let mut read = 0;
         if whole != 0 {
             let source = Part { space: Space::Global, mask: whole, addresses: &from };
-            read = self.admit(warp, at, Touch::Read, &source, &copy.from);
-            self.observe_async(at, Touch::Read, &source, read, &copy.from);
+            let admitted = self.admit(warp, at, Touch::Read, &source, &copy.from);
+            self.observe_async(at, Touch::Read, &source, &admitted, &copy.from);
+            read = admitted.mask;
         }
         for bytes in 1..copy.bytes {
             read |= self.read_in_pieces(warp, at, &copy.from, &from, of_size(bytes), bytes);
         }
-        self.observe_async(at, Touch::Write, &to, mask, &copy.to);
+        // The source had the cache's attention since.
+        let written =
+            Admitted { shape: self.patterns.shape(at.pc, copy.to.width(), mask, to.addresses), ..written };
+        self.observe_async(at, Touch::Write, &to, &written, &copy.to);
         for lane in lanes(mask) {
             let l = lane as usize;
             let bytes = usize::from(copy.bytes);
@@ -126,8 +131,9 @@ impl<O: Observer> Machine<'_, '_, O> {
             let addresses = from.map(|a| a.wrapping_add(done));
             let part = Part { space: Space::Global, mask, addresses: &addresses };
             let piece = Memory { bytes: piece, ..*memory };
-            mask = self.admit(warp, at, Touch::Read, &part, &piece);
-            self.observe_async(at, Touch::Read, &part, mask, &piece);
+            let admitted = self.admit(warp, at, Touch::Read, &part, &piece);
+            self.observe_async(at, Touch::Read, &part, &admitted, &piece);
+            mask = admitted.mask;
             done += u64::from(piece.bytes);
         }
         mask
@@ -152,17 +158,25 @@ impl<O: Observer> Machine<'_, '_, O> {
         });
     }
 
-    fn observe_async(&mut self, at: Site, touch: Touch, part: &Part<'_>, mask: u32, memory: &Memory) {
-        if O::SILENT || mask == 0 {
+    fn observe_async(
+        &mut self,
+        at: Site,
+        touch: Touch,
+        part: &Part<'_>,
+        admitted: &Admitted,
+        memory: &Memory,
+    ) {
+        if O::SILENT || admitted.mask == 0 {
             return;
         }
         let bytes = memory.width();
-        let pattern = self.patterns.get(at.pc, bytes, mask, part.addresses);
+        let first = part.addresses[admitted.mask.trailing_zeros() as usize % 32];
+        let pattern = self.patterns.pattern(&admitted.shape, first);
         let access = Access {
             touch,
             space: part.space,
             bytes,
-            mask,
+            mask: admitted.mask,
             addresses: part.addresses,
             pattern,
             order: Order::Weak,

@@ -1,16 +1,15 @@
-//! Loads, stores and atomics.
+//! What loads, stores and atomics have in common: addresses, the check of bounds and alignment, and telling
+//! observers.
 
-use super::scatter::{self, Source};
-use super::shared::{LocalMemory, SharedMemory};
+use super::Machine;
 use super::step::origin;
 use super::warp::Warp;
-use super::{Context, Machine};
 use crate::fault::{Sink, Space, Touch};
-use crate::isa::AtomicFn;
-use crate::memory::{View, window};
-use crate::observer::{Access, BadAccess, Observer, Order, Site};
+use crate::memory::window;
+use crate::observer::{Access, BadAccess, Observer, Site};
+use crate::pattern::Shape;
 use crate::program::{Memory, Reg};
-use crate::registers::{Class, Lanes, Operands};
+use crate::registers::{Class, Lanes};
 
 /// Lanes of an access that go to one space, with addresses in that space.
 pub(super) struct Part<'a> {
@@ -19,275 +18,15 @@ pub(super) struct Part<'a> {
     pub(super) addresses: &'a Lanes<u64>,
 }
 
+/// The lanes of a [`Part`] whose access is inside its memory and aligned.
+#[derive(Clone, Copy)]
+pub(super) struct Admitted {
+    pub(super) mask: u32,
+    /// How these lanes' accesses lie; means nothing if there are none.
+    pub(super) shape: Shape,
+}
+
 impl<O: Observer> Machine<'_, '_, O> {
-    #[inline(always)]
-    pub(super) fn load(
-        &mut self,
-        warp: &mut Warp,
-        fragment: usize,
-        at: Site,
-        memory: &Memory,
-        ops: &Operands,
-        active: u32,
-    ) {
-        let addresses = self.addresses(warp, fragment, at, memory, ops.src[0], active);
-        if memory.order != Order::Weak {
-            warp.fragments[fragment].polled = true;
-            warp.fragments[fragment].idle += 1;
-        }
-        if let Some(space) = memory.space {
-            return self.load_part(
-                warp,
-                at,
-                memory,
-                ops,
-                &Part { space, mask: active, addresses: &addresses },
-            );
-        }
-        let mut left = active;
-        while let Some((space, mask, own)) = next_space(&addresses, &mut left) {
-            self.load_part(warp, at, memory, ops, &Part { space, mask, addresses: &own });
-        }
-    }
-
-    #[inline(always)]
-    fn load_part(&mut self, warp: &mut Warp, at: Site, memory: &Memory, ops: &Operands, part: &Part<'_>) {
-        let context = self.context;
-        let lists = &context.program.lists;
-        let mask = self.admit(warp, at, Touch::Read, part, memory);
-        self.observe(at, Touch::Read, part, mask, memory, None);
-        // Lanes whose access was refused get zero. That has been told; what becomes of it needs no fault of its own.
-        let refused = part.mask & !mask;
-        if refused != 0 {
-            for index in 0..usize::from(memory.count) {
-                let reg = value_register(lists, memory, ops.dst[0], ops.imm, index);
-                match memory.class {
-                    Class::Wide => warp.registers.set_wide(reg.index, &[0; 32], refused),
-                    _ => warp.registers.set_word(reg.index, &[0; 32], refused),
-                }
-                self.set_poison(warp, reg, refused, 0, at.pc);
-            }
-        }
-        if mask == 0 {
-            return;
-        }
-        let mut scratch = self.scratch.take().unwrap_or_default();
-        let memories = Memories { view: self.view, shared: &self.shared, context, local: &warp.local };
-        let like_first;
-        let part = if mask == u32::MAX {
-            part
-        } else {
-            like_first = scatter::like_first(part.addresses, mask);
-            &Part { addresses: &like_first, ..*part }
-        };
-        let source = memories.source(part, mask, memory.width() as usize, &mut scratch);
-        if mask == u32::MAX && memory.class == Class::Word && memory.bytes == 4 && memory.count == 1 {
-            // By far the most frequent load.
-            let missing = if context.track_poison { source.invalid(0, 4) } else { 0 };
-            source.gather_into(warp.registers.word_mut(ops.dst[0]));
-            self.scratch = Some(scratch);
-            let reg = Reg { class: Class::Word, index: ops.dst[0] };
-            return self.set_poison(warp, reg, mask, missing, at.pc);
-        }
-        let count = usize::from(memory.count);
-        let mut missing = [0; 8];
-        for (index, missing) in missing.iter_mut().enumerate().take(count) {
-            let reg = value_register(lists, memory, ops.dst[0], ops.imm, index);
-            let offset = index * usize::from(memory.bytes);
-            if context.track_poison {
-                *missing = source.invalid(offset, memory.bytes) & mask;
-            }
-            if memory.class == Class::Wide {
-                let mut value = source.gather(offset, memory.bytes);
-                if memory.sign_extend.is_some() {
-                    let unused = 64 - 8 * u32::from(memory.bytes);
-                    value.iter_mut().for_each(|v| *v = ((*v << unused) as i64 >> unused) as u64);
-                }
-                warp.registers.set_wide(reg.index, &value, mask);
-            } else {
-                let mut value = source.gather_words(offset, memory.bytes);
-                if let Some(bits) = memory.sign_extend {
-                    let unused = 32 - 8 * u32::from(memory.bytes);
-                    let keep = u32::MAX >> (32 - u32::from(bits.min(32)));
-                    value.iter_mut().for_each(|v| *v = ((*v << unused) as i32 >> unused) as u32 & keep);
-                }
-                warp.registers.set_word(reg.index, &value, mask);
-            }
-        }
-        self.scratch = Some(scratch);
-        for (index, &missing) in missing.iter().enumerate().take(count) {
-            let reg = value_register(lists, memory, ops.dst[0], ops.imm, index);
-            self.set_poison(warp, reg, mask, missing, at.pc);
-        }
-    }
-
-    #[inline(always)]
-    pub(super) fn store(
-        &mut self,
-        warp: &mut Warp,
-        fragment: usize,
-        at: Site,
-        memory: &Memory,
-        ops: &Operands,
-        active: u32,
-    ) {
-        let addresses = self.addresses(warp, fragment, at, memory, ops.src[0], active);
-        if memory.space != Some(Space::Local) {
-            warp.fragments[fragment].idle = 0;
-        }
-        let count = usize::from(memory.count);
-        let width = memory.width() as usize;
-        // Every lane's bytes, one after another.
-        let mut scratch = self.scratch.take().unwrap_or_default();
-        let data = &mut scratch.data;
-        let lists = &self.context.program.lists;
-        let mut poisoned = [0; 8];
-        for (index, poisoned) in poisoned.iter_mut().enumerate().take(count) {
-            let reg = value_register(lists, memory, ops.src[1], ops.imm, index);
-            let offset = index * usize::from(memory.bytes);
-            match memory.class {
-                Class::Wide => {
-                    scatter::lay_out_wide(data, warp.registers.wide(reg.index), width, offset, memory.bytes);
-                }
-                _ => scatter::lay_out(data, warp.registers.word(reg.index), width, offset, memory.bytes),
-            }
-            *poisoned = self.poison_of(warp, reg) & active;
-        }
-        let poisoned = &poisoned[..count];
-        if let Some(space) = memory.space {
-            let part = Part { space, mask: active, addresses: &addresses };
-            self.store_part(warp, at, memory, ops, &part, data, poisoned);
-        } else {
-            let mut left = active;
-            while let Some((space, mask, own)) = next_space(&addresses, &mut left) {
-                let part = Part { space, mask, addresses: &own };
-                self.store_part(warp, at, memory, ops, &part, data, poisoned);
-            }
-        }
-        self.scratch = Some(scratch);
-    }
-
-    #[inline(always)]
-    #[allow(clippy::too_many_arguments)]
-    fn store_part(
-        &mut self,
-        warp: &mut Warp,
-        at: Site,
-        memory: &Memory,
-        ops: &Operands,
-        part: &Part<'_>,
-        data: &[u8; 1024],
-        poisoned: &[u32],
-    ) {
-        let width = memory.width() as usize;
-        let mask = self.admit(warp, at, Touch::Write, part, memory);
-        if !O::SILENT {
-            let values = (memory.count == 1).then(|| {
-                let keep = u64::MAX >> (64 - 8 * u32::from(memory.bytes));
-                let mut values = [0; 32];
-                for (lane, value) in values.iter_mut().enumerate() {
-                    *value = match memory.class {
-                        Class::Wide => warp.registers.wide(ops.src[1])[lane],
-                        _ => u64::from(warp.registers.word(ops.src[1])[lane]),
-                    } & keep;
-                }
-                values
-            });
-            self.observe(at, Touch::Write, part, mask, memory, values.as_ref());
-        }
-        if mask == 0 {
-            return;
-        }
-        match part.space {
-            Space::Global => {
-                for (index, &lanes) in poisoned.iter().enumerate() {
-                    if lanes & mask != 0 {
-                        let lists = &self.context.program.lists;
-                        let reg = value_register(lists, memory, ops.src[1], ops.imm, index);
-                        let origin = origin(self.origin_of(warp, reg));
-                        self.observer.poison(at, lanes & mask, Sink::Store, origin);
-                    }
-                }
-                self.store_global(part.addresses, mask, data, width);
-            }
-            Space::Shared => {
-                let SharedMemory { data: to, valid } = &mut self.shared;
-                scatter::scatter(to, valid, part.addresses, mask, data, width);
-                invalidate(valid, part.addresses, mask, poisoned, memory.bytes);
-            }
-            Space::Local => {
-                let places = warp.local.places(part.addresses);
-                scatter::scatter(&mut warp.local.data, &mut warp.local.valid, &places, mask, data, width);
-                invalidate(&mut warp.local.valid, &places, mask, poisoned, memory.bytes);
-            }
-            // `admit` lets nobody write here.
-            Space::Constant | Space::Param => {}
-        }
-    }
-
-    #[allow(clippy::too_many_arguments)]
-    pub(super) fn atomic(
-        &mut self,
-        warp: &mut Warp,
-        fragment: usize,
-        at: Site,
-        memory: &Memory,
-        function: AtomicFn,
-        ops: &Operands,
-        active: u32,
-    ) {
-        let addresses = self.addresses(warp, fragment, at, memory, ops.src[0], active);
-        warp.fragments[fragment].polled = true;
-        let mut changed = false;
-        let wide = memory.class == Class::Wide;
-        let operand = |slot: usize| {
-            if wide {
-                *warp.registers.wide(ops.src[slot])
-            } else {
-                warp.registers.word(ops.src[slot]).map(u64::from)
-            }
-        };
-        let (b, c) = (operand(1), operand(2));
-        let bytes = usize::from(memory.bytes);
-        let keep = u64::MAX >> (64 - 8 * bytes);
-        let value = Reg { class: memory.class, index: ops.src[1] };
-        let poisoned = self.poison_of(warp, value) & active;
-        let mut old = [0u64; 32];
-        let mut left = active;
-        while let Some((space, mask, own)) = next_space_of(memory.space, &addresses, &mut left) {
-            let part = Part { space, mask, addresses: &own };
-            let mask = self.admit(warp, at, Touch::Atomic, &part, memory);
-            self.observe(at, Touch::Atomic, &part, mask, memory, Some(&b));
-            if poisoned & mask != 0 {
-                let origin = origin(self.origin_of(warp, value));
-                self.observer.poison(at, poisoned & mask, Sink::Store, origin);
-            }
-            let mut unknown = part.mask & !mask;
-            for lane in crate::pattern::lanes(mask).map(|l| l as usize) {
-                let address = part.addresses[lane];
-                let (mut raw, mut valid) = ([0u8; 8], [0u8; 8]);
-                let place = self.place(warp, part.space, lane, address);
-                self.read_place(warp, place, &mut raw[..bytes], &mut valid[..bytes]);
-                if valid[..bytes].iter().any(|&v| v != 0xff) {
-                    unknown |= 1 << lane;
-                }
-                old[lane] = u64::from_le_bytes(raw);
-                let new = function(old[lane], b[lane] & keep, c[lane] & keep) & keep;
-                changed |= new != old[lane];
-                self.write_place(warp, place, &new.to_le_bytes()[..bytes]);
-            }
-            if wide {
-                warp.registers.set_wide(ops.dst[0], &old, part.mask);
-            } else {
-                warp.registers.set_word(ops.dst[0], &old.map(|v| v as u32), part.mask);
-            }
-            let unknown = if self.context.track_poison { unknown } else { 0 };
-            self.set_poison(warp, Reg { class: memory.class, index: ops.dst[0] }, part.mask, unknown, at.pc);
-        }
-        let this = &mut warp.fragments[fragment];
-        this.idle = if changed { 0 } else { this.idle + 1 };
-    }
-
     /// The addresses that the lanes of a memory instruction name.
     #[inline(always)]
     pub(super) fn addresses(
@@ -333,7 +72,7 @@ impl<O: Observer> Machine<'_, '_, O> {
         addresses
     }
 
-    /// The lanes of an access that are inside their memory and aligned; tells of the others.
+    /// The lanes of an access (one at least) that are inside their memory and aligned; tells of the others.
     #[inline(always)]
     pub(super) fn admit(
         &mut self,
@@ -342,26 +81,23 @@ impl<O: Observer> Machine<'_, '_, O> {
         touch: Touch,
         part: &Part<'_>,
         memory: &Memory,
-    ) -> u32 {
-        let width = u64::from(memory.width());
+    ) -> Admitted {
+        let width = memory.width();
+        let shape = self.patterns.shape(at.pc, width, part.mask, part.addresses);
+        let first = part.addresses[part.mask.trailing_zeros() as usize % 32];
         let bounds = match part.space {
-            Space::Global => {
-                self.view.bounds(part.addresses[part.mask.trailing_zeros() as usize % 32], width)
-            }
-            space => self.length(warp, touch, space).checked_sub(width).map(|last| (0, last)),
+            Space::Global => self.view.bounds(first, u64::from(width)),
+            space => self.length(warp, touch, space).checked_sub(u64::from(width)).map(|last| (0, last)),
         };
-        let Some((start, last)) = bounds else {
-            return self.refuse(warp, at, touch, part, width, part.mask);
+        if bounds.is_some_and(|(start, last)| shape.fits(first, first.wrapping_sub(start), last, width)) {
+            return Admitted { mask: part.mask, shape };
+        }
+        let mask = self.refuse(warp, at, touch, part, u64::from(width));
+        let shape = match mask {
+            0 => shape,
+            mask => self.patterns.shape(at.pc, width, mask, part.addresses),
         };
-        if self.lanes.all_inside(part.addresses, start, last, width) {
-            return part.mask;
-        }
-        let mut bad = 0;
-        for (lane, &address) in part.addresses.iter().enumerate() {
-            bad |= u32::from(address.wrapping_sub(start) > last || address & (width - 1) != 0) << lane;
-        }
-        bad &= part.mask;
-        if bad == 0 { part.mask } else { self.refuse(warp, at, touch, part, width, bad) }
+        Admitted { mask, shape }
     }
 
     /// Bytes of a memory other than global memory that an access may touch.
@@ -376,18 +112,11 @@ impl<O: Observer> Machine<'_, '_, O> {
         length as u64
     }
 
-    /// Tells of the lanes in `bad` whose access cannot be carried out, and returns the others.
+    /// Tells of the lanes whose access cannot be carried out, and returns the others.
     #[cold]
-    fn refuse(
-        &mut self,
-        warp: &Warp,
-        at: Site,
-        touch: Touch,
-        part: &Part<'_>,
-        width: u64,
-        mut bad: u32,
-    ) -> u32 {
-        for lane in crate::pattern::lanes(bad) {
+    fn refuse(&mut self, warp: &Warp, at: Site, touch: Touch, part: &Part<'_>, width: u64) -> u32 {
+        let mut admitted = part.mask;
+        for lane in crate::pattern::lanes(part.mask) {
             let address = part.addresses[lane as usize];
             let aligned = address & (width - 1) == 0;
             let inside = match part.space {
@@ -397,16 +126,16 @@ impl<O: Observer> Machine<'_, '_, O> {
                     self.length(warp, touch, space).checked_sub(width).is_some_and(|last| address <= last)
                 }
             };
-            if part.space == Space::Global && inside && aligned {
-                bad &= !(1 << lane);
+            if inside && aligned {
                 continue;
             }
+            admitted &= !(1 << lane);
             let bytes = width as u32;
             let misaligned = inside && !aligned;
             self.observer
                 .bad_access(at, &BadAccess { touch, space: part.space, bytes, lane, address, misaligned });
         }
-        part.mask & !bad
+        admitted
     }
 
     /// Tells the observer of an access.
@@ -416,22 +145,23 @@ impl<O: Observer> Machine<'_, '_, O> {
         at: Site,
         touch: Touch,
         part: &Part,
-        mask: u32,
+        admitted: &Admitted,
         memory: &Memory,
         values: Option<&Lanes<u64>>,
     ) {
-        if O::SILENT || mask == 0 || matches!(part.space, Space::Local | Space::Param) {
+        if O::SILENT || admitted.mask == 0 || matches!(part.space, Space::Local | Space::Param) {
             return;
         }
         let bytes = memory.width();
-        let pattern = self.patterns.get(at.pc, bytes, mask, part.addresses);
+        let first = part.addresses[admitted.mask.trailing_zeros() as usize % 32];
+        let pattern = self.patterns.pattern(&admitted.shape, first);
         self.observer.access(
             at,
             &Access {
                 touch,
                 space: part.space,
                 bytes,
-                mask,
+                mask: admitted.mask,
                 addresses: part.addresses,
                 pattern,
                 order: memory.order,
@@ -440,20 +170,6 @@ impl<O: Observer> Machine<'_, '_, O> {
                 values,
             },
         );
-    }
-
-    fn store_global(&mut self, addresses: &Lanes<u64>, mask: u32, data: &[u8; 1024], width: usize) {
-        let first = addresses[0];
-        let dense = mask == u32::MAX
-            && addresses.iter().enumerate().all(|(lane, &a)| a == first.wrapping_add((lane * width) as u64));
-        if dense && let Some((buffer, offset)) = self.view.locate(first, 32 * width as u64) {
-            return self.view.write(buffer, offset, &data[..32 * width]);
-        }
-        for lane in crate::pattern::lanes(mask).map(|l| l as usize) {
-            if let Some((buffer, offset)) = self.view.locate(addresses[lane], width as u64) {
-                self.view.write(buffer, offset, &data[lane * width..(lane + 1) * width]);
-            }
-        }
     }
 
     /// Where a single lane's address is.
@@ -560,109 +276,9 @@ impl<O: Observer> Machine<'_, '_, O> {
     }
 }
 
-/// All memories that a load may read.
-struct Memories<'s, 'v> {
-    view: &'s mut View<'v>,
-    shared: &'s SharedMemory,
-    context: &'s Context<'s>,
-    local: &'s LocalMemory,
-}
-
-impl<'s> Memories<'s, '_> {
-    /// Where the bytes of a load are on the host, for the lanes that were admitted; scattered ones are collected in
-    /// `scratch` first.
-    #[inline(always)]
-    fn source(self, part: &Part<'s>, mask: u32, width: usize, scratch: &'s mut Scratch) -> Source<'s> {
-        let (data, valid, addresses) = match part.space {
-            Space::Shared => (&self.shared.data, Some(self.shared.valid.as_slice()), part.addresses),
-            Space::Constant => (&self.context.constant, None, part.addresses),
-            Space::Param => (&self.context.params, None, part.addresses),
-            Space::Local => {
-                scratch.places = self.local.places(part.addresses);
-                (&self.local.data, Some(self.local.valid.as_slice()), &scratch.places)
-            }
-            Space::Global => return self.source_global(part, mask, width, scratch),
-        };
-        // SAFETY: `admit` let these lanes pass, because their access is inside the memory.
-        unsafe { Source::new(data, valid, addresses, 0, width) }
-    }
-
-    #[inline(always)]
-    fn source_global(self, part: &Part<'s>, mask: u32, width: usize, scratch: &'s mut Scratch) -> Source<'s> {
-        let first = part.addresses[mask.trailing_zeros() as usize];
-        let (mut low, mut high) = (first, first);
-        for &address in part.addresses {
-            low = low.min(address);
-            high = high.max(address);
-        }
-        let span = (high - low) as usize + width;
-        let together = if span <= 1 << 20 { self.view.locate(low, span as u64) } else { None };
-        if let Some((index, offset)) =
-            together.filter(|&(index, offset)| self.view.has_slice(index, offset, span))
-        {
-            mark_reads(self.view, part, mask, (index, offset), low, span, width);
-            let (data, valid) = self.view.slice(index, offset, span).unwrap_or_default();
-            // SAFETY: the slice goes from the lowest address of these lanes to the end of the highest access.
-            return unsafe { Source::new(data, valid, part.addresses, low, width) };
-        }
-        for lane in crate::pattern::lanes(mask).map(|l| l as usize) {
-            if let Some((index, offset)) = self.view.locate(part.addresses[lane], width as u64) {
-                self.view.mark_read(index, offset, width);
-                let range = lane * width..(lane + 1) * width;
-                self.view.read(index, offset, &mut scratch.data[range.clone()], &mut scratch.valid[range]);
-            }
-        }
-        scratch.places = std::array::from_fn(|lane| (lane * width) as u64);
-        // SAFETY: the scratch has room for 32 bytes a lane, the most an access has.
-        unsafe { Source::new(&scratch.data, Some(&scratch.valid), &scratch.places, 0, width) }
-    }
-}
-
-/// Remembers what a load read.
-fn mark_reads(
-    view: &mut View<'_>,
-    part: &Part<'_>,
-    mask: u32,
-    (buffer, offset): (usize, usize),
-    low: u64,
-    span: usize,
-    width: usize,
-) {
-    if span <= 32 * width {
-        return view.mark_read(buffer, offset, span);
-    }
-    for lane in crate::pattern::lanes(mask) {
-        let at = offset + (part.addresses[lane as usize] - low) as usize;
-        view.mark_read(buffer, at, width);
-    }
-}
-
 /// Register number `index` of the values that a memory instruction moves.
-fn value_register(lists: &[Reg], memory: &Memory, single: u16, list: u32, index: usize) -> Reg {
+pub(super) fn value_register(lists: &[Reg], memory: &Memory, single: u16, list: u32, index: usize) -> Reg {
     if memory.count == 1 { Reg { class: memory.class, index: single } } else { lists[list as usize + index] }
-}
-
-/// Room for the bytes of one warp-wide access, lane after lane.
-pub(super) struct Scratch {
-    data: [u8; 1024],
-    valid: [u8; 1024],
-    places: Lanes<u64>,
-}
-
-impl Default for Scratch {
-    fn default() -> Scratch {
-        Scratch { data: [0; 1024], valid: [0; 1024], places: [0; 32] }
-    }
-}
-
-/// Bytes that hold a poisoned value count as never written.
-fn invalidate(valid: &mut [u8], places: &Lanes<u64>, mask: u32, poisoned: &[u32], bytes: u8) {
-    for (index, &lanes) in poisoned.iter().enumerate() {
-        for lane in crate::pattern::lanes(lanes & mask) {
-            let from = places[lane as usize] as usize + index * usize::from(bytes);
-            valid[from..from + usize::from(bytes)].fill(0);
-        }
-    }
 }
 
 /// Of the lanes left of a generic access, those that go to the same space as the first one, with their addresses

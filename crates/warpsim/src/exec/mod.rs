@@ -1,26 +1,30 @@
 //! Executing a program: blocks one after another, their warps in turns, a warp instruction at a time.
 
+mod atomic;
 mod barrier;
 mod call;
 mod collective;
 mod copy;
-mod lane_ops;
+mod heap;
+mod load;
 mod memory;
 mod printf;
 mod scatter;
 mod shared;
 mod step;
+mod store;
+mod tile;
 mod warp;
 
 use std::ops::Range;
 use std::time::Instant;
 
+use crate::fault::Refused;
 use crate::memory::View;
 use crate::observer::{Observer, Site};
 use crate::pattern::PatternCache;
 use crate::program::Program;
 use barrier::Barriers;
-use lane_ops::LaneOps;
 use shared::SharedMemory;
 use warp::{State, Warp};
 
@@ -72,6 +76,8 @@ impl Context<'_> {
 pub(crate) enum Stop {
     /// `trap`.
     Trap(Site, u32),
+    /// An instruction was given a value that it cannot have.
+    Refused(Site, u32, Refused),
     /// A failed `assert`: the thread, and what it says.
     Assert(Site, u32, String),
     /// Calls nested too deeply.
@@ -110,16 +116,19 @@ pub(crate) struct Machine<'c, 'v, O> {
     patterns: PatternCache,
     /// For each warp, the lanes that have not exited.
     alive: Vec<u32>,
-    warps: Vec<Warp>,
+    /// Boxed, since a warp is taken out while it runs.
+    warps: Vec<Box<Warp>>,
     executed: u64,
     /// What was executed before this block. `%clock` counts from here: what it tells must not depend on which blocks
     /// this machine ran before.
     executed_before: u64,
     fuel: u64,
     printed: Vec<u8>,
-    lanes: LaneOps,
-    /// Kept between accesses, so that it need not be cleared each time.
-    scratch: Option<Box<memory::Scratch>>,
+    #[cfg(target_arch = "x86_64")]
+    has_avx2: bool,
+    /// Room for what a load collects and for what a store writes, kept so that it need not be cleared each time.
+    scratch: Box<load::Scratch>,
+    values: Option<Box<[u8; 1024]>>,
 }
 
 /// What became of a warp's turn.
@@ -144,13 +153,15 @@ impl<'c, 'v, O: Observer> Machine<'c, 'v, O> {
             barriers: Barriers::new(warps),
             patterns: PatternCache::new(),
             alive: vec![0; warps],
-            warps: (0..warps).map(|_| Warp::default()).collect(),
+            warps: (0..warps).map(|_| Box::default()).collect(),
             executed: 0,
             executed_before: 0,
             fuel,
             printed: Vec::new(),
-            scratch: None,
-            lanes: LaneOps::new(),
+            scratch: Box::default(),
+            values: None,
+            #[cfg(target_arch = "x86_64")]
+            has_avx2: crate::alu::has_avx2(),
         }
     }
 
@@ -187,6 +198,7 @@ impl<'c, 'v, O: Observer> Machine<'c, 'v, O> {
         }
         let mut running = self.warps.len();
         let mut finished = vec![false; running];
+        let mut stand_in = Box::<Warp>::default();
         while running > 0 {
             let mut progress = false;
             for (number, finished) in finished.iter_mut().enumerate() {
@@ -194,10 +206,10 @@ impl<'c, 'v, O: Observer> Machine<'c, 'v, O> {
                     continue;
                 }
                 // The warp is taken out while it runs, since it and the rest of the machine change each other.
-                let mut warp = std::mem::take(&mut self.warps[number]);
+                let mut warp = std::mem::replace(&mut self.warps[number], stand_in);
                 let before = self.executed;
                 let turn = self.turn(&mut warp);
-                self.warps[number] = warp;
+                stand_in = std::mem::replace(&mut self.warps[number], warp);
                 match turn? {
                     Turn::Finished => {
                         *finished = true;

@@ -46,7 +46,14 @@ impl<O: Observer> Machine<'_, '_, O> {
     }
 
     /// The value of a call's argument in one lane.
-    fn argument(&mut self, warp: &Warp, fragment: usize, call: &Call, index: usize, lane: u32) -> u64 {
+    pub(super) fn argument(
+        &mut self,
+        warp: &Warp,
+        fragment: usize,
+        call: &Call,
+        index: usize,
+        lane: u32,
+    ) -> u64 {
         match call.arguments.get(index) {
             Some(Place::Local { offset, bytes }) => {
                 let base = warp.frames[warp.fragments[fragment].frame as usize].local_base + offset;

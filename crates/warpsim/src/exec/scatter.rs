@@ -1,6 +1,10 @@
 //! Moving lanes' bytes between registers and memory.
 
-use crate::pattern::lanes;
+// The simulated machine is little-endian; on such a host, values move as they are.
+#[cfg(not(target_endian = "little"))]
+compile_error!("warpsim runs on little-endian machines");
+
+use crate::pattern::{Eight, lanes};
 use crate::registers::Lanes;
 
 /// Bytes on the host, and where each lane's begin.
@@ -12,24 +16,27 @@ pub(super) struct Source<'s> {
     /// inside.
     at: &'s Lanes<u64>,
     start: u64,
+    eights: [Eight; 4],
 }
 
 impl<'s> Source<'s> {
     /// All lanes read `width` bytes at their address less `start`.
     ///
     /// # Safety
-    /// For each lane those bytes are inside `data` and, if there is one, inside `valid`.
+    /// For each lane those bytes are inside `data` and, if there is one, inside `valid`; `eights` says truly how the
+    /// lanes lie.
     #[inline(always)]
     pub(super) unsafe fn new(
         data: &'s [u8],
         valid: Option<&'s [u8]>,
         at: &'s Lanes<u64>,
         start: u64,
+        eights: [Eight; 4],
         width: usize,
     ) -> Source<'s> {
         debug_assert!(at.iter().all(|a| a.wrapping_sub(start) as usize + width <= data.len()));
         debug_assert!(valid.is_none_or(|v| v.len() == data.len()));
-        Source { data, valid, at, start }
+        Source { data, valid, at, start, eights }
     }
 
     #[inline(always)]
@@ -45,8 +52,7 @@ impl<'s> Source<'s> {
             ($ty:ty) => {
                 for lane in 0..32 {
                     // SAFETY: every lane's access is inside `data`.
-                    out[lane] =
-                        u32::from(<$ty>::from_le(unsafe { read(self.data, self.place(lane), offset) }));
+                    out[lane] = u32::from(unsafe { read::<$ty>(self.data, self.place(lane), offset) });
                 }
             };
         }
@@ -58,55 +64,75 @@ impl<'s> Source<'s> {
         out
     }
 
-    /// The lanes' values of 4 bytes each.
+    /// The lanes' values, where an access is 4 bytes.
     #[inline(always)]
     pub(super) fn gather_into(&self, out: &mut Lanes<u32>) {
-        for (lane, out) in out.iter_mut().enumerate() {
-            // SAFETY: every lane's access is inside `data`.
-            *out = u32::from_le(unsafe { read(self.data, self.place(lane), 0) });
+        for (eight, lie) in self.eights.iter().enumerate() {
+            let to = out[8 * eight..8 * eight + 8].as_mut_ptr();
+            // SAFETY: every lane's access is inside `data`, and eight of them fill what lies between. `to` has room for
+            // eight words. (Two halves are copied, since for eight words the compiler would make eight copies.)
+            unsafe {
+                match lie {
+                    Eight::Contiguous => {
+                        let words = read::<[u128; 2]>(self.data, self.place(8 * eight), 0);
+                        to.cast::<[u128; 2]>().write_unaligned(words);
+                    }
+                    Eight::Same => {
+                        let word = read::<u32>(self.data, self.place(8 * eight), 0);
+                        let two = u64::from(word) << 32 | u64::from(word);
+                        to.cast::<[u64; 4]>().write_unaligned([two; 4]);
+                    }
+                    Eight::Scattered => {
+                        for lane in 0..8 {
+                            to.add(lane).write(read(self.data, self.place(8 * eight + lane), 0));
+                        }
+                    }
+                }
+            }
         }
     }
 
     /// The same for up to 8 bytes.
     #[inline(always)]
     pub(super) fn gather(&self, offset: usize, bytes: u8) -> Lanes<u64> {
-        let mut out = [0; 32];
         if bytes < 8 {
-            let narrow = self.gather_words(offset, bytes);
-            for lane in 0..32 {
-                out[lane] = u64::from(narrow[lane]);
-            }
-            return out;
+            return self.gather_words(offset, bytes).map(u64::from);
         }
+        let mut out = [0; 32];
         for lane in 0..32 {
             // SAFETY: every lane's access is inside `data`.
-            out[lane] = u64::from_le(unsafe { read(self.data, self.place(lane), offset) });
+            out[lane] = unsafe { read(self.data, self.place(lane), offset) };
         }
         out
     }
 
-    /// Lanes with a byte that nothing wrote.
+    /// Whether all `width` bytes of all lanes' accesses were written.
     #[inline(always)]
-    pub(super) fn invalid(&self, offset: usize, bytes: u8) -> u32 {
-        let Some(valid) = self.valid else { return 0 };
-        let mut all = u64::MAX;
-        macro_rules! each {
-            ($ty:ty) => {
-                for lane in 0..32 {
-                    // SAFETY: every lane's access is inside `valid`, which is as long as `data`.
-                    all &= u64::from(unsafe { read::<$ty>(valid, self.place(lane), offset) });
+    pub(super) fn all_valid(&self, width: usize) -> bool {
+        let Some(valid) = self.valid else { return true };
+        let mut all = true;
+        for (eight, lie) in self.eights.iter().enumerate() {
+            // SAFETY: every lane's access is inside `valid`, and contiguous ones fill what lies between.
+            all &= unsafe {
+                match lie {
+                    Eight::Contiguous => are_ones(valid, self.place(8 * eight), 8 * width),
+                    Eight::Same => are_ones(valid, self.place(8 * eight), width),
+                    Eight::Scattered => {
+                        let mut eight_valid = true;
+                        for lane in 8 * eight..8 * eight + 8 {
+                            eight_valid &= are_ones(valid, self.place(lane), width);
+                        }
+                        eight_valid
+                    }
                 }
             };
         }
-        match bytes {
-            1 => each!(u8),
-            2 => each!(u16),
-            4 => each!(u32),
-            _ => each!(u64),
-        }
-        if all == u64::MAX >> (64 - 8 * u32::from(bytes)) {
-            return 0;
-        }
+        all
+    }
+
+    /// Lanes with a byte that nothing wrote.
+    pub(super) fn invalid(&self, offset: usize, bytes: u8) -> u32 {
+        let Some(valid) = self.valid else { return 0 };
         let is_invalid = |lane: usize| {
             let from = self.place(lane) as usize + offset;
             valid[from..from + usize::from(bytes)].iter().any(|&v| v != 0xff)
@@ -122,14 +148,45 @@ pub(super) fn like_first(addresses: &Lanes<u64>, mask: u32) -> Lanes<u64> {
     std::array::from_fn(|lane| if mask >> lane & 1 != 0 { addresses[lane] } else { first })
 }
 
-/// A number at a place that need not be aligned.
+/// A value at a place that need not be aligned.
 ///
 /// # Safety
-/// `at + offset` and the bytes of a `T` behind it are inside `data`.
+/// `at + offset` and the bytes of a `T` behind it are inside `data`; every bit pattern is a `T`.
 #[inline(always)]
 unsafe fn read<T: Copy>(data: &[u8], at: u64, offset: usize) -> T {
+    debug_assert!(at as usize + offset + size_of::<T>() <= data.len());
     // SAFETY: as the caller promises.
     unsafe { data.as_ptr().add(at as usize + offset).cast::<T>().read_unaligned() }
+}
+
+/// Whether `length` bytes from `at` on, a power of two, are all 0xFF.
+///
+/// # Safety
+/// They are inside `valid`.
+#[inline(always)]
+unsafe fn are_ones(valid: &[u8], at: u64, length: usize) -> bool {
+    // SAFETY: as the caller promises.
+    unsafe {
+        match length {
+            1 => read::<u8>(valid, at, 0) == u8::MAX,
+            2 => read::<u16>(valid, at, 0) == u16::MAX,
+            4 => read::<u32>(valid, at, 0) == u32::MAX,
+            8 => read::<u64>(valid, at, 0) == u64::MAX,
+            16 => read::<u128>(valid, at, 0) == u128::MAX,
+            32 => {
+                let [low, high] = read::<[u128; 2]>(valid, at, 0);
+                low & high == u128::MAX
+            }
+            _ => {
+                let mut all = true;
+                for part in (0..length).step_by(64) {
+                    let [a, b, c, d] = read::<[u128; 4]>(valid, at, part);
+                    all &= a & b & c & d == u128::MAX;
+                }
+                all
+            }
+        }
+    }
 }
 
 /// Puts each lane's value at `offset` in the lane's `width` bytes of `data`.
@@ -139,12 +196,17 @@ pub(super) fn lay_out(data: &mut [u8; 1024], values: &Lanes<u32>, width: usize, 
         for lane in 0..32 {
             data[lane * 4..lane * 4 + 4].copy_from_slice(&values[lane].to_le_bytes());
         }
-        return;
-    }
-    let bytes = usize::from(bytes);
-    for lane in 0..32 {
-        let from = lane * width + offset;
-        data[from..from + bytes].copy_from_slice(&values[lane].to_le_bytes()[..bytes]);
+    } else if bytes == 4 {
+        for lane in 0..32 {
+            let from = lane * width + offset;
+            data[from..from + 4].copy_from_slice(&values[lane].to_le_bytes());
+        }
+    } else {
+        let bytes = usize::from(bytes);
+        for lane in 0..32 {
+            let from = lane * width + offset;
+            data[from..from + bytes].copy_from_slice(&values[lane].to_le_bytes()[..bytes]);
+        }
     }
 }
 
@@ -170,20 +232,27 @@ pub(super) fn scatter(
     valid: &mut [u8],
     at: &Lanes<u64>,
     mask: u32,
+    eights: &[Eight; 4],
     data: &[u8; 1024],
     width: usize,
 ) {
-    if width == 4 {
-        for lane in lanes(mask).map(|l| l as usize) {
-            let range = at[lane] as usize..at[lane] as usize + 4;
-            to[range.clone()].copy_from_slice(&data[lane * 4..lane * 4 + 4]);
-            valid[range].copy_from_slice(&[0xff; 4]);
-        }
-        return;
-    }
-    for lane in lanes(mask).map(|l| l as usize) {
-        let range = at[lane] as usize..at[lane] as usize + width;
-        to[range.clone()].copy_from_slice(&data[lane * width..(lane + 1) * width]);
+    let mut put = |lane: usize, length: usize| {
+        let range = at[lane] as usize..at[lane] as usize + length;
+        to[range.clone()].copy_from_slice(&data[lane * width..lane * width + length]);
         valid[range].fill(0xff);
+    };
+    for (eight, &lie) in eights.iter().enumerate() {
+        match (lie, width) {
+            (Eight::Contiguous, 4) => put(8 * eight, 32),
+            (Eight::Contiguous, _) => put(8 * eight, 8 * width),
+            // The last lane has the last word.
+            (Eight::Same, _) => put(8 * eight + 7, width),
+            (Eight::Scattered, 4) => {
+                lanes(mask & 0xff << (8 * eight)).for_each(|lane| put(lane as usize, 4));
+            }
+            (Eight::Scattered, _) => {
+                lanes(mask & 0xff << (8 * eight)).for_each(|lane| put(lane as usize, width));
+            }
+        }
     }
 }

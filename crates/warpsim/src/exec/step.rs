@@ -2,7 +2,7 @@
 
 use super::warp::{NONE, State, Warp};
 use super::{IDLE_POLLS, Machine, Stop};
-use crate::fault::Sink;
+use crate::fault::{Refused, Sink};
 use crate::observer::{Observer, Order, Site};
 use crate::program::{FlowRule, Guard, Inst, NOWHERE, Step};
 use crate::registers::{Class, Operands};
@@ -12,7 +12,7 @@ impl<O: Observer> Machine<'_, '_, O> {
     /// could go on.
     pub(super) fn step(&mut self, warp: &mut Warp, fragment: usize, budget: u64) -> Result<bool, Stop> {
         #[cfg(target_arch = "x86_64")]
-        if self.lanes.has_avx2 {
+        if self.has_avx2 {
             // SAFETY: the CPU has what the function is built for.
             return unsafe { self.step_avx2(warp, fragment, budget) };
         }
@@ -40,6 +40,12 @@ impl<O: Observer> Machine<'_, '_, O> {
                 warp.fragments[fragment].pc = $pc;
             }};
         }
+        // Only where it is needed: most instructions need none.
+        macro_rules! at {
+            () => {
+                Site { block: self.block, warp: warp.index, pc }
+            };
+        }
         loop {
             if pc == join_pc {
                 leave!(pc);
@@ -54,22 +60,21 @@ impl<O: Observer> Machine<'_, '_, O> {
             }
             left -= 1;
             let inst = &code[pc as usize];
-            let at = Site { block: self.block, warp: warp.index, pc };
             let active = match inst.guard {
                 Guard::Always => mask,
                 Guard::If(p) => mask & warp.registers.pred(p),
                 Guard::Unless(p) => mask & !warp.registers.pred(p),
             };
             if warp.registers.tainted {
-                self.check_guard(warp, at, inst.guard, mask);
+                self.check_guard(warp, at!(), inst.guard, mask);
             }
             if !O::SILENT && active != 0 {
-                self.observer.issue(at, active);
+                self.observer.issue(at!(), active);
             }
             match inst.step {
                 Step::Branch { target, join } => {
                     if inst.guard != Guard::Always {
-                        self.observer.branch(at, mask, active);
+                        self.observer.branch(at!(), mask, active);
                     }
                     if active != 0 && target <= pc {
                         warp.fragments[fragment].back_edge = pc;
@@ -97,16 +102,21 @@ impl<O: Observer> Machine<'_, '_, O> {
                         self.flow(warp, pc, &inst.ops, active);
                     }
                 }
+                Step::LoadWord(ref memory) => {
+                    if !self.load_word(warp, at!(), memory, &inst.ops, active) {
+                        self.load(warp, fragment, at!(), memory, &inst.ops, active);
+                    }
+                }
                 Step::Load(ref memory) => {
-                    self.load(warp, fragment, at, memory, &inst.ops, active);
+                    self.load(warp, fragment, at!(), memory, &inst.ops, active);
                     if memory.order != Order::Weak && waits(warp, fragment) {
                         leave!(pc + 1);
                         return Ok(true);
                     }
                 }
-                Step::Store(ref memory) => self.store(warp, fragment, at, memory, &inst.ops, active),
+                Step::Store(ref memory) => self.store(warp, fragment, at!(), memory, &inst.ops, active),
                 Step::Atomic(ref memory, function) => {
-                    self.atomic(warp, fragment, at, memory, function, &inst.ops, active);
+                    self.atomic(warp, fragment, at!(), memory, function, &inst.ops, active);
                     if waits(warp, fragment) {
                         leave!(pc + 1);
                         return Ok(true);
@@ -114,14 +124,16 @@ impl<O: Observer> Machine<'_, '_, O> {
                 }
                 Step::AsyncCopy(number) => {
                     let copy = &self.context.program.copies[number as usize];
-                    self.async_copy(warp, fragment, at, copy, &inst.ops, active);
+                    self.async_copy(warp, fragment, at!(), copy, &inst.ops, active);
                 }
                 Step::AsyncCommit => warp.copies.commit(active),
                 Step::AsyncWait(pending) => self.async_wait(warp, pending, active),
                 Step::LoadMatrix { ref memory, transposed } => {
-                    self.load_matrix(warp, fragment, at, memory, transposed, &inst.ops, active);
+                    self.load_matrix(warp, fragment, at!(), memory, transposed, &inst.ops, active);
                 }
                 Step::Matrix(number) => self.matrix(warp, pc, number, active),
+                Step::LoadTile(number) => self.load_tile(warp, fragment, at!(), number, &inst.ops, active),
+                Step::StoreTile(number) => self.store_tile(warp, fragment, at!(), number, &inst.ops, active),
                 Step::LocalAddress(offset) => {
                     let frame = warp.frames[warp.fragments[fragment].frame as usize];
                     let address = frame.local_base.wrapping_add(offset);
@@ -140,7 +152,7 @@ impl<O: Observer> Machine<'_, '_, O> {
                     self.pack(warp, pc, &inst.ops, (bits, count, wide), active)
                 }
                 Step::Nothing => {}
-                Step::Fence(scope) => self.observer.fence(at, active, scope),
+                Step::Fence(scope) => self.observer.fence(at!(), active, scope),
                 Step::Clock(class) => {
                     let now = self.executed - self.executed_before + (budget - left);
                     match class {
@@ -155,11 +167,11 @@ impl<O: Observer> Machine<'_, '_, O> {
                 }
                 Step::Trap => {
                     leave!(pc);
-                    return Err(Stop::Trap(at, active.trailing_zeros()));
+                    return Err(Stop::Trap(at!(), active.trailing_zeros()));
                 }
                 Step::Exit => {
                     leave!(pc + 1);
-                    self.exit(warp, fragment, at, active);
+                    self.exit(warp, fragment, at!(), active);
                     if active == mask {
                         return Ok(false);
                     }
@@ -168,7 +180,7 @@ impl<O: Observer> Machine<'_, '_, O> {
                 }
                 Step::Return => {
                     leave!(pc + 1);
-                    self.leave_function(warp, fragment, at, active);
+                    self.leave_function(warp, fragment, at!(), active);
                     if active == mask {
                         return Ok(false);
                     }
@@ -177,12 +189,12 @@ impl<O: Observer> Machine<'_, '_, O> {
                 }
                 Step::Call(call) => {
                     leave!(pc);
-                    self.call(warp, fragment, at, call, active)?;
+                    self.call(warp, fragment, at!(), call, active)?;
                     return Ok(false);
                 }
                 Step::BranchTable { table, join } => {
                     leave!(pc);
-                    self.branch_table(warp, fragment, at, (table, join), &inst.ops, active)?;
+                    self.branch_table(warp, fragment, at!(), (table, join), &inst.ops, active)?;
                     return Ok(false);
                 }
                 Step::Barrier(barrier) => {
@@ -197,7 +209,7 @@ impl<O: Observer> Machine<'_, '_, O> {
                         warp.fragments[fragment].state = State::Gathering;
                         return Ok(false);
                     }
-                    self.arrive_at_barrier(warp, &[fragment], at, barrier, &inst.ops, active)?;
+                    self.arrive_at_barrier(warp, &[fragment], at!(), barrier, &inst.ops, active)?;
                     if active != mask || warp.fragments[fragment].state != State::Ready {
                         return Ok(false);
                     }
@@ -209,7 +221,7 @@ impl<O: Observer> Machine<'_, '_, O> {
                 | Step::Match { .. }
                 | Step::Redux(_)
                 | Step::Elect => {
-                    if self.collective(warp, at, inst, active) {
+                    if self.collective(warp, at!(), inst, active) {
                         pc += 1;
                         continue;
                     }
@@ -263,7 +275,8 @@ impl<O: Observer> Machine<'_, '_, O> {
         for lane in (0..32).filter(|lane| active >> lane & 1 != 0) {
             // An index beyond the table is undefined behaviour; it ends the launch like a trap.
             let Some(&target) = targets.get(index[lane] as usize) else {
-                return Err(Stop::Trap(at, lane as u32));
+                let refused = Refused::Jump { index: index[lane], targets: targets.len() as u32 };
+                return Err(Stop::Refused(at, lane as u32, refused));
             };
             put(target, 1 << lane);
         }

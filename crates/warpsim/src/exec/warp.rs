@@ -199,6 +199,17 @@ impl Warp {
         mask: u32,
     ) {
         let value = |lane: u32| constant_value(context, self.index, lane, constant, block);
+        if is_block_index(constant) {
+            // Set for every block, and the same in all lanes.
+            let value = value(0);
+            return match reg.class {
+                Class::Pred => {
+                    self.registers.set_pred(reg.index, 0u32.wrapping_sub((value & 1) as u32), mask)
+                }
+                Class::Word => self.registers.set_word(reg.index, &[value as u32; 32], mask),
+                Class::Wide => self.registers.set_wide(reg.index, &[value; 32], mask),
+            };
+        }
         match reg.class {
             Class::Pred => {
                 let bits = (0..32).fold(0, |bits, lane| bits | ((value(lane) & 1) as u32) << lane);

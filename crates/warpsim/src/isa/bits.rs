@@ -8,11 +8,11 @@ pub(super) static TABLES: &[&[Form]] =
     &[PREDICATE, LOGIC16, LOGIC32, LOGIC64, SHIFT, COUNT, FIELD, PERMUTE, SELECT];
 
 static PREDICATE: &[Form] = &[
-    Form::new("mov.pred", alu!(|a: bool| a)),
-    Form::new("and.pred", alu!(|a: bool, b: bool| a & b)),
-    Form::new("or.pred", alu!(|a: bool, b: bool| a | b)),
-    Form::new("xor.pred", alu!(|a: bool, b: bool| a ^ b)),
-    Form::new("not.pred", alu!(|a: bool| !a)),
+    Form::new("mov.pred", alu!(whole => |a| a)),
+    Form::new("and.pred", alu!(whole => |a, b| a & b)),
+    Form::new("or.pred", alu!(whole => |a, b| a | b)),
+    Form::new("xor.pred", alu!(whole => |a, b| a ^ b)),
+    Form::new("not.pred", alu!(whole => |a| !a)),
 ];
 
 macro_rules! logic {

@@ -45,7 +45,13 @@ impl FunctionLowerer<'_, '_> {
         ops.dst[0] = draft.writes[0].index;
         let writes = draft.writes.clone();
         ops.imm = if writes.len() > 1 { self.list(&writes) } else { 0 };
-        self.emit(Step::Load(memory), ops, draft);
+        let is_word = memory.class == Class::Word && (memory.bytes, memory.count) == (4, 1);
+        let is_plain = is_word && memory.order == Order::Weak && !memory.in_frame;
+        let step = match (memory.space, memory.base) {
+            (Some(Space::Shared | Space::Global), Some(_)) if is_plain => Step::LoadWord(memory),
+            _ => Step::Load(memory),
+        };
+        self.emit(step, ops, draft);
         Ok(())
     }
 

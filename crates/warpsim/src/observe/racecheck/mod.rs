@@ -38,6 +38,7 @@
 //! - Clocks have 32 bits, and grow with synchronising instructions: 2^32 of those exceed the default fuel.
 
 mod conflict;
+mod deferred;
 mod global;
 mod knowledge;
 mod order;

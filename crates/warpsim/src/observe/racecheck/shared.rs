@@ -2,12 +2,14 @@
 //!
 //! Exact: for each warp and cell, which lanes. That costs memory only for warps and cells that are touched, and
 //! makes a read by a warp one store to its own row, without looking at what the other warps have read. What a
-//! phase has touched so far is also kept as ranges, which tell most accesses at once that nothing can conflict.
+//! phase has touched so far is also kept as ranges, which tell most accesses at once that nothing can conflict; reads
+//! are entered only when something can ([`deferred`](super::deferred)).
 
 use std::collections::HashMap;
 
 use super::super::finding::FindingSet;
 use super::conflict::{Class, Code, Current, Earlier, READS, WRITES};
+use super::deferred::{Deferred, Note};
 use super::order::Stamp;
 use super::witness::split;
 use crate::pattern::lanes;
@@ -39,7 +41,7 @@ struct Written {
 
 /// Cells touched in a phase lie in here.
 #[derive(Clone, Copy, Debug, Default)]
-struct Range {
+pub(super) struct Range {
     phase: u32,
     start: usize,
     end: usize,
@@ -93,6 +95,8 @@ pub(super) struct SharedShadow {
     writes: [Writes; 2],
     /// In the order of [`READS`].
     tables: [Table; 2],
+    /// Reads that are in the ranges of `tables` already, and not yet in its rows.
+    deferred: Deferred,
     spilled: Spilled,
 }
 
@@ -123,6 +127,7 @@ impl SharedShadow {
             cells: 0,
             writes: Default::default(),
             tables: [table.clone(), table],
+            deferred: Deferred::default(),
             spilled: Spilled::default(),
         }
     }
@@ -138,10 +143,12 @@ impl SharedShadow {
         groups: &[(u64, u32)],
         findings: &mut FindingSet,
     ) {
+        let phase = current.order.phase();
+        self.deferred.begin(phase);
         if bytes < 1 << self.shift {
+            self.enter();
             self.refine(bytes.trailing_zeros());
         }
-        let phase = current.order.phase();
         let start = (base >> self.shift) as usize;
         let range = Range { phase, start, end: (base + span).div_ceil(1 << self.shift) as usize };
         if range.end > self.cells {
@@ -158,21 +165,54 @@ impl SharedShadow {
         if self.writes.iter().any(|writes| writes.touched.meets(range))
             || (reading.is_none() && self.tables.iter().any(|table| table.touched.meets(range)))
         {
+            if reading.is_none() {
+                self.enter();
+            }
             self.check(current, &cells, findings);
         }
         match reading {
-            Some(index) => self.mark_touched(index, current, &cells),
+            Some(class) => self.note(class, current, &cells),
             None => self.mark_written(usize::from(current.class == WRITES[1]), current, &cells),
         }
     }
 
     #[inline]
-    fn mark_touched(&mut self, index: usize, current: &Current<'_>, cells: &Cells<'_>) {
+    fn note(&mut self, class: usize, current: &Current<'_>, cells: &Cells<'_>) {
+        self.tables[class].touched.add(cells.range);
         let warp = current.order.warp(current.at.warp);
-        let (clock, synced, code) = (warp.clock, warp.synced, current.code);
-        let table = &mut self.tables[index];
-        table.touched.add(cells.range);
-        let row = &mut table.by_warp[current.at.warp as usize];
+        let note = Note {
+            class,
+            warp: current.at.warp,
+            clock: warp.clock,
+            synced: warp.synced,
+            code: current.code,
+            range: cells.range,
+            base: cells.base,
+            per_lane: cells.per_lane,
+            groups_end: 0,
+        };
+        if self.deferred.add(note, cells.groups) {
+            self.enter();
+        }
+    }
+
+    /// Enters all deferred reads.
+    fn enter(&mut self) {
+        let mut deferred = std::mem::take(&mut self.deferred);
+        let mut start = 0;
+        for note in &deferred.notes {
+            let groups = &deferred.groups[start..note.groups_end];
+            self.mark_touched(note, groups);
+            start = note.groups_end;
+        }
+        deferred.clear();
+        self.deferred = deferred;
+    }
+
+    fn mark_touched(&mut self, note: &Note, groups: &[(u64, u32)]) {
+        let &Note { class: index, warp, clock, synced, code, range, base, per_lane, .. } = note;
+        let cells = &Cells { range, base, per_lane, groups };
+        let row = &mut self.tables[index].by_warp[warp as usize];
         row.touched.add(cells.range);
         if row.cells.len() < self.cells {
             row.cells.resize(self.cells, Touched::default());
@@ -184,7 +224,7 @@ impl SharedShadow {
                 if touched.clock == clock {
                     now.follow(touched);
                 } else {
-                    let at = (index, current.at.warp, cell);
+                    let at = (index, warp, cell);
                     self.spilled.add(cells.range.phase, at, *touched, lanes);
                 }
             }

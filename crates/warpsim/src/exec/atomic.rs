@@ -1,0 +1,77 @@
+//! Atomics.
+
+use super::Machine;
+use super::memory::{Part, next_space_of};
+use super::step::origin;
+use super::warp::Warp;
+use crate::fault::{Sink, Touch};
+use crate::isa::AtomicFn;
+use crate::observer::{Observer, Site};
+use crate::program::{Memory, Reg};
+use crate::registers::{Class, Operands};
+
+impl<O: Observer> Machine<'_, '_, O> {
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn atomic(
+        &mut self,
+        warp: &mut Warp,
+        fragment: usize,
+        at: Site,
+        memory: &Memory,
+        function: AtomicFn,
+        ops: &Operands,
+        active: u32,
+    ) {
+        let addresses = self.addresses(warp, fragment, at, memory, ops.src[0], active);
+        warp.fragments[fragment].polled = true;
+        let mut changed = false;
+        let wide = memory.class == Class::Wide;
+        let operand = |slot: usize| {
+            if wide {
+                *warp.registers.wide(ops.src[slot])
+            } else {
+                warp.registers.word(ops.src[slot]).map(u64::from)
+            }
+        };
+        let (b, c) = (operand(1), operand(2));
+        let bytes = usize::from(memory.bytes);
+        let keep = u64::MAX >> (64 - 8 * bytes);
+        let value = Reg { class: memory.class, index: ops.src[1] };
+        let poisoned = self.poison_of(warp, value) & active;
+        let mut old = [0u64; 32];
+        let mut left = active;
+        while let Some((space, mask, own)) = next_space_of(memory.space, &addresses, &mut left) {
+            let part = Part { space, mask, addresses: &own };
+            let admitted = self.admit(warp, at, Touch::Atomic, &part, memory);
+            self.observe(at, Touch::Atomic, &part, &admitted, memory, Some(&b));
+            let mask = admitted.mask;
+            if poisoned & mask != 0 {
+                let origin = origin(self.origin_of(warp, value));
+                self.observer.poison(at, poisoned & mask, Sink::Store, origin);
+            }
+            let mut unknown = part.mask & !mask;
+            for lane in crate::pattern::lanes(mask).map(|l| l as usize) {
+                let address = part.addresses[lane];
+                let (mut raw, mut valid) = ([0u8; 8], [0u8; 8]);
+                let place = self.place(warp, part.space, lane, address);
+                self.read_place(warp, place, &mut raw[..bytes], &mut valid[..bytes]);
+                if valid[..bytes].iter().any(|&v| v != 0xff) {
+                    unknown |= 1 << lane;
+                }
+                old[lane] = u64::from_le_bytes(raw);
+                let new = function(old[lane], b[lane] & keep, c[lane] & keep) & keep;
+                changed |= new != old[lane];
+                self.write_place(warp, place, &new.to_le_bytes()[..bytes]);
+            }
+            if wide {
+                warp.registers.set_wide(ops.dst[0], &old, part.mask);
+            } else {
+                warp.registers.set_word(ops.dst[0], &old.map(|v| v as u32), part.mask);
+            }
+            let unknown = if self.context.track_poison { unknown } else { 0 };
+            self.set_poison(warp, Reg { class: memory.class, index: ops.dst[0] }, part.mask, unknown, at.pc);
+        }
+        let this = &mut warp.fragments[fragment];
+        this.idle = if changed { 0 } else { this.idle + 1 };
+    }
+}

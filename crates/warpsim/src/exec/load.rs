@@ -1,0 +1,291 @@
+//! Loads.
+
+use super::memory::{Part, next_space, value_register};
+use super::scatter::{self, Source};
+use super::shared::{LocalMemory, SharedMemory};
+use super::warp::Warp;
+use super::{Context, Machine};
+use crate::fault::{Space, Touch};
+use crate::memory::View;
+use crate::observer::{Access, Observer, Order, Site};
+use crate::pattern::{Eight, Shape, lanes};
+use crate::program::Memory;
+use crate::registers::{Class, FULL, Lanes, Operands};
+
+impl<O: Observer> Machine<'_, '_, O> {
+    /// The load that kernels do most: one word for each lane of a full warp, from shared or global memory, lying as
+    /// the last one of this instruction did. Returns false, having done nothing, where [`Self::load`] has to look
+    /// closer.
+    #[inline(always)]
+    pub(super) fn load_word(
+        &mut self,
+        warp: &mut Warp,
+        at: Site,
+        memory: &Memory,
+        ops: &Operands,
+        active: u32,
+    ) -> bool {
+        if active != FULL || warp.registers.tainted {
+            return false;
+        }
+        let (known, first) = if memory.base == Some(Class::Wide) {
+            let base = warp.registers.wide(ops.src[0]);
+            (self.patterns.known_words(at.pc, base), base[0].wrapping_add(memory.offset as u64))
+        } else {
+            let base = warp.registers.word(ops.src[0]);
+            let first = base[0].wrapping_add(memory.offset as u32);
+            (self.patterns.known_words(at.pc, base), u64::from(first))
+        };
+        let (space, bounds) = if memory.space == Some(Space::Shared) {
+            (Space::Shared, (self.shared.data.len() as u64).checked_sub(4).map(|last| (0, last)))
+        } else {
+            (Space::Global, self.view.bounds(first, 4))
+        };
+        let (Some(known), Some((start, last))) = (known, bounds) else { return false };
+        let entry = if O::SILENT { self.patterns.entry(known) } else { self.patterns.aligned(known, first) };
+        if !entry.shape.fits(first, first.wrapping_sub(start), last, 4) {
+            return false;
+        }
+        let context = self.context;
+        let memories = Memories { view: self.view, shared: &self.shared, context, local: &warp.local };
+        let lie = Lie { at: &entry.relative, origin: first, mask: FULL, shape: &entry.shape };
+        let source = memories.source(space, &lie, 4, &mut self.scratch);
+        let is_valid = !context.track_poison || source.all_valid(4);
+        if is_valid {
+            if !O::SILENT {
+                // A loop: `map` is not always inlined, and then not vectorised.
+                let mut addresses = entry.relative;
+                for lane in 0..32 {
+                    addresses[lane] = addresses[lane].wrapping_add(first);
+                }
+                let access = Access {
+                    touch: Touch::Read,
+                    space,
+                    bytes: 4,
+                    mask: FULL,
+                    addresses: &addresses,
+                    pattern: &entry.pattern,
+                    order: Order::Weak,
+                    scope: memory.scope,
+                    is_async: false,
+                    values: None,
+                };
+                self.observer.access(at, &access);
+            }
+            source.gather_into(warp.registers.word_mut(ops.dst[0]));
+        }
+        is_valid
+    }
+
+    #[inline(always)]
+    pub(super) fn load(
+        &mut self,
+        warp: &mut Warp,
+        fragment: usize,
+        at: Site,
+        memory: &Memory,
+        ops: &Operands,
+        active: u32,
+    ) {
+        let addresses = self.addresses(warp, fragment, at, memory, ops.src[0], active);
+        if memory.order != Order::Weak {
+            warp.fragments[fragment].polled = true;
+            warp.fragments[fragment].idle += 1;
+        }
+        if let Some(space) = memory.space {
+            let part = Part { space, mask: active, addresses: &addresses };
+            return self.load_part(warp, at, memory, ops, &part);
+        }
+        let mut left = active;
+        while let Some((space, mask, own)) = next_space(&addresses, &mut left) {
+            self.load_part(warp, at, memory, ops, &Part { space, mask, addresses: &own });
+        }
+    }
+
+    #[inline(always)]
+    fn load_part(&mut self, warp: &mut Warp, at: Site, memory: &Memory, ops: &Operands, part: &Part<'_>) {
+        let context = self.context;
+        let admitted = self.admit(warp, at, Touch::Read, part, memory);
+        self.observe(at, Touch::Read, part, &admitted, memory, None);
+        let mask = admitted.mask;
+        if mask != part.mask {
+            self.zero(warp, at, memory, ops, part.mask & !mask);
+            if mask == 0 {
+                return;
+            }
+        }
+        let memories = Memories { view: self.view, shared: &self.shared, context, local: &warp.local };
+        let like_first;
+        let part = if mask == FULL {
+            part
+        } else {
+            like_first = scatter::like_first(part.addresses, mask);
+            &Part { addresses: &like_first, ..*part }
+        };
+        let lie = Lie { at: part.addresses, origin: 0, mask, shape: &admitted.shape };
+        let source = memories.source(part.space, &lie, memory.width() as usize, &mut self.scratch);
+        let all_valid = !context.track_poison || source.all_valid(memory.width() as usize);
+        let lists = &context.program.lists;
+        let count = usize::from(memory.count);
+        let mut missing = [0; 8];
+        for (index, missing) in missing.iter_mut().enumerate().take(count) {
+            let reg = value_register(lists, memory, ops.dst[0], ops.imm, index);
+            let offset = index * usize::from(memory.bytes);
+            if !all_valid {
+                *missing = source.invalid(offset, memory.bytes) & mask;
+            }
+            if memory.class == Class::Wide {
+                let mut value = source.gather(offset, memory.bytes);
+                if memory.sign_extend.is_some() {
+                    let unused = 64 - 8 * u32::from(memory.bytes);
+                    value.iter_mut().for_each(|v| *v = ((*v << unused) as i64 >> unused) as u64);
+                }
+                warp.registers.set_wide(reg.index, &value, mask);
+            } else {
+                let mut value = source.gather_words(offset, memory.bytes);
+                if let Some(bits) = memory.sign_extend {
+                    let unused = 32 - 8 * u32::from(memory.bytes);
+                    let keep = u32::MAX >> (32 - u32::from(bits.min(32)));
+                    value.iter_mut().for_each(|v| *v = ((*v << unused) as i32 >> unused) as u32 & keep);
+                }
+                warp.registers.set_word(reg.index, &value, mask);
+            }
+        }
+        for (index, &missing) in missing.iter().enumerate().take(count) {
+            let reg = value_register(lists, memory, ops.dst[0], ops.imm, index);
+            self.set_poison(warp, reg, mask, missing, at.pc);
+        }
+    }
+
+    /// Lanes whose access was refused get zero. That has been told; what becomes of it needs no fault of its own.
+    #[cold]
+    fn zero(&mut self, warp: &mut Warp, at: Site, memory: &Memory, ops: &Operands, refused: u32) {
+        for index in 0..usize::from(memory.count) {
+            let reg = value_register(&self.context.program.lists, memory, ops.dst[0], ops.imm, index);
+            match memory.class {
+                Class::Wide => warp.registers.set_wide(reg.index, &[0; 32], refused),
+                _ => warp.registers.set_word(reg.index, &[0; 32], refused),
+            }
+            self.set_poison(warp, reg, refused, 0, at.pc);
+        }
+    }
+}
+
+/// Where the lanes of an access are in its space.
+struct Lie<'a> {
+    /// The lanes' addresses, less `origin`; sensible ones for lanes that are not active, too.
+    at: &'a Lanes<u64>,
+    origin: u64,
+    mask: u32,
+    shape: &'a Shape,
+}
+
+impl Lie<'_> {
+    #[inline(always)]
+    fn address(&self, lane: usize) -> u64 {
+        self.at[lane].wrapping_add(self.origin)
+    }
+}
+
+/// All memories that a load may read.
+struct Memories<'s, 'v> {
+    view: &'s mut View<'v>,
+    shared: &'s SharedMemory,
+    context: &'s Context<'s>,
+    local: &'s LocalMemory,
+}
+
+impl<'s> Memories<'s, '_> {
+    /// Where the bytes of a load are on the host, for lanes that were admitted; scattered ones are collected in
+    /// `scratch` first.
+    #[inline(always)]
+    fn source(self, space: Space, lie: &Lie<'s>, width: usize, scratch: &'s mut Scratch) -> Source<'s> {
+        let (data, valid) = match space {
+            Space::Shared => (&self.shared.data, Some(self.shared.valid.as_slice())),
+            Space::Constant => (&self.context.constant, None),
+            Space::Param => (&self.context.params, None),
+            Space::Local => {
+                // Every lane has memory of its own.
+                scratch.places = self.local.places(lie.at);
+                let (data, valid) = (&self.local.data, Some(self.local.valid.as_slice()));
+                let start = lie.origin.wrapping_neg();
+                // SAFETY: `admit` let these lanes pass, because their access is inside each lane's memory.
+                return unsafe {
+                    Source::new(data, valid, &scratch.places, start, [Eight::Scattered; 4], width)
+                };
+            }
+            Space::Global => return self.source_global(lie, width, scratch),
+        };
+        let start = lie.origin.wrapping_neg();
+        // SAFETY: these lanes' access is inside the memory, and the shape tells how they lie.
+        unsafe { Source::new(data, valid, lie.at, start, lie.shape.eights, width) }
+    }
+
+    #[inline(always)]
+    fn source_global(self, lie: &Lie<'s>, width: usize, scratch: &'s mut Scratch) -> Source<'s> {
+        let first = lie.address(lie.mask.trailing_zeros() as usize % 32);
+        let low = first.wrapping_add(lie.shape.low);
+        let span = lie.shape.span.saturating_add(width as u64);
+        let together = if span <= 1 << 20 { self.view.locate(low, span) } else { None };
+        let span = span as usize;
+        if let Some((index, offset)) =
+            together.filter(|&(index, offset)| self.view.has_slice(index, offset, span))
+        {
+            mark_reads(self.view, lie, (index, offset), low, width);
+            let (data, valid) = self.view.slice(index, offset, span).unwrap_or_default();
+            let start = low.wrapping_sub(lie.origin);
+            // SAFETY: the slice goes from the lowest address of these lanes to the end of the highest access.
+            return unsafe { Source::new(data, valid, lie.at, start, lie.shape.eights, width) };
+        }
+        self.collect(lie, width, scratch)
+    }
+
+    /// Brings bytes from different pages or buffers together.
+    #[inline(never)]
+    fn collect(self, lie: &Lie<'s>, width: usize, scratch: &'s mut Scratch) -> Source<'s> {
+        for lane in lanes(lie.mask).map(|l| l as usize) {
+            if let Some((index, offset)) = self.view.locate(lie.address(lane), width as u64) {
+                self.view.mark_read(index, offset, width);
+                let range = lane * width..(lane + 1) * width;
+                self.view.read(index, offset, &mut scratch.data[range.clone()], &mut scratch.valid[range]);
+            }
+        }
+        scratch.places = std::array::from_fn(|lane| (lane * width) as u64);
+        let (data, valid) = (&scratch.data, Some(scratch.valid.as_slice()));
+        // SAFETY: the scratch has room for 32 bytes a lane, the most an access has.
+        unsafe { Source::new(data, valid, &scratch.places, 0, [Eight::Scattered; 4], width) }
+    }
+}
+
+/// Remembers what a load read.
+#[inline(always)]
+fn mark_reads(view: &mut View<'_>, lie: &Lie<'_>, (buffer, offset): (usize, usize), low: u64, width: usize) {
+    if lie.shape.is_dense {
+        return view.mark_read(buffer, offset, 32 * width);
+    }
+    let place = |lane: usize| offset + lie.address(lane).wrapping_sub(low) as usize;
+    for (eight, eight_lies) in lie.shape.eights.iter().enumerate() {
+        match eight_lies {
+            Eight::Contiguous => view.mark_read(buffer, place(8 * eight), 8 * width),
+            Eight::Same => view.mark_read(buffer, place(8 * eight), width),
+            Eight::Scattered => {
+                for lane in lanes(lie.mask & 0xff << (8 * eight)) {
+                    view.mark_read(buffer, place(lane as usize), width);
+                }
+            }
+        }
+    }
+}
+
+/// Room for the bytes of one warp-wide access, lane after lane.
+pub(super) struct Scratch {
+    data: [u8; 1024],
+    valid: [u8; 1024],
+    places: Lanes<u64>,
+}
+
+impl Default for Scratch {
+    fn default() -> Scratch {
+        Scratch { data: [0; 1024], valid: [0; 1024], places: [0; 32] }
+    }
+}

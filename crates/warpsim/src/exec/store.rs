@@ -1,0 +1,163 @@
+//! Stores.
+
+use super::Machine;
+use super::memory::{Admitted, Part, next_space, value_register};
+use super::scatter;
+use super::shared::SharedMemory;
+use super::step::origin;
+use super::warp::Warp;
+use crate::fault::{Sink, Space, Touch};
+use crate::observer::{Observer, Site};
+use crate::pattern::{Eight, lanes};
+use crate::program::Memory;
+use crate::registers::{Class, Lanes, Operands};
+
+/// The values of a store.
+struct Values<'a> {
+    /// Every lane's bytes, one lane after another.
+    data: &'a [u8; 1024],
+    /// For each element, the lanes whose value nobody set.
+    poisoned: &'a [u32],
+}
+
+impl<O: Observer> Machine<'_, '_, O> {
+    #[inline(always)]
+    pub(super) fn store(
+        &mut self,
+        warp: &mut Warp,
+        fragment: usize,
+        at: Site,
+        memory: &Memory,
+        ops: &Operands,
+        active: u32,
+    ) {
+        let addresses = self.addresses(warp, fragment, at, memory, ops.src[0], active);
+        if memory.space != Some(Space::Local) {
+            warp.fragments[fragment].idle = 0;
+        }
+        let count = usize::from(memory.count);
+        let width = memory.width() as usize;
+        let mut room = self.values.take().unwrap_or_else(|| Box::new([0; 1024]));
+        let data = &mut *room;
+        let lists = &self.context.program.lists;
+        let mut poisoned = [0; 8];
+        for (index, poisoned) in poisoned.iter_mut().enumerate().take(count) {
+            let reg = value_register(lists, memory, ops.src[1], ops.imm, index);
+            let offset = index * usize::from(memory.bytes);
+            match memory.class {
+                Class::Wide => {
+                    scatter::lay_out_wide(data, warp.registers.wide(reg.index), width, offset, memory.bytes);
+                }
+                _ => scatter::lay_out(data, warp.registers.word(reg.index), width, offset, memory.bytes),
+            }
+            *poisoned = self.poison_of(warp, reg) & active;
+        }
+        let values = Values { data, poisoned: &poisoned[..count] };
+        if let Some(space) = memory.space {
+            let part = Part { space, mask: active, addresses: &addresses };
+            self.store_part(warp, at, memory, ops, &part, &values);
+        } else {
+            let mut left = active;
+            while let Some((space, mask, own)) = next_space(&addresses, &mut left) {
+                let part = Part { space, mask, addresses: &own };
+                self.store_part(warp, at, memory, ops, &part, &values);
+            }
+        }
+        self.values = Some(room);
+    }
+
+    #[inline(always)]
+    fn store_part(
+        &mut self,
+        warp: &mut Warp,
+        at: Site,
+        memory: &Memory,
+        ops: &Operands,
+        part: &Part<'_>,
+        &Values { data, poisoned }: &Values<'_>,
+    ) {
+        let width = memory.width() as usize;
+        let admitted = self.admit(warp, at, Touch::Write, part, memory);
+        if !O::SILENT {
+            let values = (memory.count == 1).then(|| single_values(warp, memory, ops));
+            self.observe(at, Touch::Write, part, &admitted, memory, values.as_ref());
+        }
+        let Admitted { mask, shape } = admitted;
+        if mask == 0 {
+            return;
+        }
+        match part.space {
+            Space::Global => {
+                for (index, &lanes) in poisoned.iter().enumerate() {
+                    if lanes & mask != 0 {
+                        let lists = &self.context.program.lists;
+                        let reg = value_register(lists, memory, ops.src[1], ops.imm, index);
+                        let origin = origin(self.origin_of(warp, reg));
+                        self.observer.poison(at, lanes & mask, Sink::Store, origin);
+                    }
+                }
+                self.store_global(part.addresses, &admitted, data, width);
+            }
+            Space::Shared => {
+                let SharedMemory { data: to, valid } = &mut self.shared;
+                scatter::scatter(to, valid, part.addresses, mask, &shape.eights, data, width);
+                invalidate(valid, part.addresses, mask, poisoned, memory.bytes);
+            }
+            Space::Local => {
+                let places = warp.local.places(part.addresses);
+                let (to, valid) = (&mut warp.local.data, &mut warp.local.valid);
+                scatter::scatter(to, valid, &places, mask, &[Eight::Scattered; 4], data, width);
+                invalidate(&mut warp.local.valid, &places, mask, poisoned, memory.bytes);
+            }
+            // `admit` lets nobody write here.
+            Space::Constant | Space::Param => {}
+        }
+    }
+
+    fn store_global(
+        &mut self,
+        addresses: &Lanes<u64>,
+        &Admitted { mask, shape }: &Admitted,
+        data: &[u8; 1024],
+        width: usize,
+    ) {
+        if shape.is_dense
+            && let Some((buffer, offset)) = self.view.locate(addresses[0], 32 * width as u64)
+        {
+            return self.view.write(buffer, offset, &data[..32 * width]);
+        }
+        for (eight, &lie) in shape.eights.iter().enumerate() {
+            let first = 8 * eight;
+            if lie == Eight::Contiguous
+                && let Some((buffer, offset)) = self.view.locate(addresses[first], 8 * width as u64)
+            {
+                self.view.write(buffer, offset, &data[first * width..(first + 8) * width]);
+                continue;
+            }
+            for lane in lanes(mask & 0xff << first).map(|l| l as usize) {
+                if let Some((buffer, offset)) = self.view.locate(addresses[lane], width as u64) {
+                    self.view.write(buffer, offset, &data[lane * width..(lane + 1) * width]);
+                }
+            }
+        }
+    }
+}
+
+/// What a store of one element a lane writes.
+fn single_values(warp: &Warp, memory: &Memory, ops: &Operands) -> Lanes<u64> {
+    let keep = u64::MAX >> (64 - 8 * u32::from(memory.bytes));
+    match memory.class {
+        Class::Wide => warp.registers.wide(ops.src[1]).map(|value| value & keep),
+        _ => warp.registers.word(ops.src[1]).map(|value| u64::from(value) & keep),
+    }
+}
+
+/// Bytes that hold a poisoned value count as never written.
+fn invalidate(valid: &mut [u8], places: &Lanes<u64>, mask: u32, poisoned: &[u32], bytes: u8) {
+    for (index, &poisoned) in poisoned.iter().enumerate() {
+        for lane in lanes(poisoned & mask) {
+            let from = places[lane as usize] as usize + index * usize::from(bytes);
+            valid[from..from + usize::from(bytes)].fill(0);
+        }
+    }
+}

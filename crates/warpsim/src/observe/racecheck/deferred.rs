@@ -1,0 +1,63 @@
+//! Reads of shared memory that have been noted down but not yet entered into the shadow.
+//!
+//! What a phase has read is of no interest once it ends, and most phases write nothing where they read. So reads are
+//! noted down as they come, and entered only when an access might conflict with one of them.
+
+use super::conflict::Code;
+use super::shared::Range;
+
+/// The most notes that are kept, so that a long phase takes no more memory than a short one.
+const MOST: usize = 1 << 12;
+
+/// One warp's read.
+#[derive(Clone, Debug)]
+pub(super) struct Note {
+    /// Its class, as an index into [`READS`](super::conflict::READS).
+    pub(super) class: usize,
+    pub(super) warp: u32,
+    /// The warp's clock, and up to where its lanes were ordered, at the time.
+    pub(super) clock: u32,
+    pub(super) synced: u32,
+    pub(super) code: Code,
+    pub(super) range: Range,
+    /// Address of the lowest byte.
+    pub(super) base: u64,
+    /// Cells per lane.
+    pub(super) per_lane: usize,
+    /// Where its groups end in [`Deferred::groups`]; they begin where those of the note before end.
+    pub(super) groups_end: usize,
+}
+
+/// The reads of one phase, in order.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Deferred {
+    phase: u32,
+    pub(super) notes: Vec<Note>,
+    /// (Offset from `base` in bytes, lanes).
+    pub(super) groups: Vec<(u64, u32)>,
+}
+
+impl Deferred {
+    /// Forgets what was read in other phases than this one.
+    #[inline]
+    pub(super) fn begin(&mut self, phase: u32) {
+        if self.phase != phase {
+            self.phase = phase;
+            self.clear();
+        }
+    }
+
+    /// Notes a read; its `groups_end` is set here. Returns whether there is no room for another.
+    #[inline]
+    pub(super) fn add(&mut self, note: Note, groups: &[(u64, u32)]) -> bool {
+        self.groups.extend_from_slice(groups);
+        self.notes.push(Note { groups_end: self.groups.len(), ..note });
+        self.notes.len() >= MOST
+    }
+
+    /// Forgets all notes.
+    pub(super) fn clear(&mut self) {
+        self.notes.clear();
+        self.groups.clear();
+    }
+}
