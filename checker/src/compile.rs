@@ -1,5 +1,6 @@
 //! From a source file to kernels that can be run: NVRTC, then the PTX parser.
 
+use cuda::device::Image;
 use cuda::nvrtc::{
     self, Arch, CompileError, CompileRequest, Compiled, Diagnostic, Limits, Severity, Toolchain,
 };
@@ -16,8 +17,8 @@ pub(crate) struct Unit {
     pub(crate) module: ptx::Module,
     /// Registers and memory of each kernel, by mangled name. Empty for hand-written PTX.
     pub(crate) resources: Vec<(String, Resources)>,
-    /// Machine code for the architecture that was asked for. Empty for hand-written PTX.
-    pub(crate) cubin: Vec<u8>,
+    /// For a GPU: machine code for the architecture that was asked for, or the PTX that was given.
+    pub(crate) image: Image,
     /// What the compiler warned of.
     pub(crate) warnings: Vec<Diagnostic>,
 }
@@ -72,7 +73,7 @@ pub(crate) fn cuda(
         Ok(module) => Ok(Unit {
             module,
             resources: by_kernel(&compiled),
-            cubin: compiled.cubin,
+            image: Image::Cubin(compiled.cubin),
             warnings: compiled.warnings,
         }),
         // The compiler wrote it, so this is the simulator's shortcoming.
@@ -127,7 +128,7 @@ pub(crate) fn ptx(source: &str) -> Result<Unit, Rejection> {
         );
         return Err(Rejection::Unsupported { line: None, message });
     }
-    Ok(Unit { module, resources: Vec::new(), cubin: Vec::new(), warnings: Vec::new() })
+    Ok(Unit { module, resources: Vec::new(), image: Image::Ptx(source.to_owned()), warnings: Vec::new() })
 }
 
 /// The newest PTX whose instructions were looked at: CUDA 13's.

@@ -1,20 +1,39 @@
-//! Ceilings of well-known GPUs, from their makers' data sheets.
+//! Ceilings of well-known GPUs, from their makers' data sheets, and of the one that was measured here.
+
+use std::borrow::Cow;
+
+use crate::ceiling;
 
 /// The two ceilings of a roofline.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Gpu {
     /// What to call it on the command line.
     pub(crate) key: &'static str,
-    pub(crate) name: &'static str,
+    pub(crate) name: Cow<'static, str>,
     /// Single-precision operations per second, without tensor cores.
     pub(crate) peak_flops: f64,
     /// Memory bandwidth, in bytes per second.
     pub(crate) bandwidth: f64,
     /// Where the numbers are from.
-    pub(crate) source: &'static str,
+    pub(crate) source: Cow<'static, str>,
 }
 
+/// The name on the command line of the GPU whose ceilings `checker probe` has measured.
+pub(crate) const THIS: &str = "this";
+
 impl Gpu {
+    /// The GPU that was probed last on this machine.
+    pub(crate) fn probed() -> Option<Gpu> {
+        let probed = ceiling::latest()?;
+        Some(Gpu {
+            key: THIS,
+            name: probed.device.name.into(),
+            peak_flops: probed.ceilings.fma_flops_per_second,
+            bandwidth: probed.ceilings.copy_bytes_per_second,
+            source: "measured on this machine by `checker probe`".into(),
+        })
+    }
+
     /// The most operations per second at `intensity` FLOP per byte (Williams, Waterman and Patterson, 2009).
     pub(crate) fn roof(&self, intensity: f64) -> f64 {
         (self.bandwidth * intensity).min(self.peak_flops)
@@ -30,10 +49,10 @@ macro_rules! gpus {
     ($($key:literal $name:literal $tera_flops:literal $giga_bytes:literal $source:literal),* $(,)?) => {
         &[$(Gpu {
             key: $key,
-            name: $name,
+            name: Cow::Borrowed($name),
             peak_flops: $tera_flops * 1e12,
             bandwidth: $giga_bytes * 1e9,
-            source: $source,
+            source: Cow::Borrowed($source),
         }),*]
     };
 }

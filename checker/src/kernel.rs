@@ -104,6 +104,17 @@ pub(crate) fn parameters<'a>(module: &'a Module, symbol: &str) -> &'a [ptx::Vari
     function.map(|function| function.params.as_slice()).unwrap_or_default()
 }
 
+/// The module's own variables in global memory, as the source calls them. What the compiler adds for `printf` and
+/// `assert` is not among them.
+pub(crate) fn variables(module: &Module) -> Vec<String> {
+    let is_own = |variable: &&ptx::Variable| {
+        variable.space == ptx::StateSpace::Global
+            && !variable.name.starts_with('$')
+            && !variable.name.starts_with("__")
+    };
+    module.variables.iter().filter(is_own).map(|variable| base_name(&variable.name)).collect()
+}
+
 /// The module's constants of whole numbers, by name, as their bytes.
 pub(crate) fn constants(module: &Module) -> Vec<(&str, Vec<u8>)> {
     let constants = module.variables.iter().filter(|variable| variable.space == ptx::StateSpace::Constant);

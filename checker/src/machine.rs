@@ -1,9 +1,9 @@
 //! What there is to judge on.
 
 use anyhow::Result;
-use cuda::device::{DeviceError, DeviceInfo};
+use cuda::device::DeviceError;
 
-use crate::engine::gpu;
+use crate::engine::gpu::Gpu;
 use crate::message;
 use crate::trial::Engine;
 
@@ -11,8 +11,8 @@ use crate::trial::Engine;
 pub(crate) enum Machine {
     /// The simulator; why there is no GPU, if one was looked for.
     Sim(Option<DeviceError>),
-    SimThenGpu(DeviceInfo),
-    Gpu(DeviceInfo),
+    SimThenGpu(Gpu),
+    Gpu(Gpu),
 }
 
 impl Machine {
@@ -23,9 +23,9 @@ impl Machine {
     pub(crate) fn choose(engine: &str) -> Result<Machine> {
         match engine {
             "sim" => Ok(Machine::Sim(None)),
-            "gpu" => Ok(Machine::Gpu(gpu::first()?)),
-            _ => Ok(match cuda::device::probe() {
-                Ok(devices) => devices.into_iter().next().map_or(Machine::Sim(None), Machine::SimThenGpu),
+            "gpu" => Ok(Machine::Gpu(Gpu::first()?)),
+            _ => Ok(match Gpu::first() {
+                Ok(gpu) => Machine::SimThenGpu(gpu),
                 Err(error) => Machine::Sim(Some(error)),
             }),
         }
@@ -35,8 +35,8 @@ impl Machine {
     pub(crate) fn engine(&self) -> Engine<'_> {
         match self {
             Machine::Sim(_) => Engine::Sim,
-            Machine::SimThenGpu(device) => Engine::SimThenGpu(device),
-            Machine::Gpu(device) => Engine::Gpu(device),
+            Machine::SimThenGpu(gpu) => Engine::SimThenGpu(gpu),
+            Machine::Gpu(gpu) => Engine::Gpu(gpu),
         }
     }
 
@@ -54,8 +54,8 @@ impl Machine {
         match self {
             Machine::Sim(None) => message::SIMULATED.to_owned(),
             Machine::Sim(Some(why)) => message::simulated_because(why),
-            Machine::SimThenGpu(device) => message::simulated_then_timed(&device.name),
-            Machine::Gpu(device) => device.name.clone(),
+            Machine::SimThenGpu(gpu) => message::simulated_then_timed(&gpu.info.name),
+            Machine::Gpu(gpu) => gpu.info.name.clone(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The program learners run: it judges exercises, and runs any CUDA kernel under checks.
 
 mod argument;
+mod ceiling;
 mod command;
 mod compile;
 mod engine;

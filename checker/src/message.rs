@@ -2,7 +2,7 @@
 
 use exercise::{Bound, Exercise, Metric, Pattern, Size};
 
-use cuda::device::DeviceError;
+use cuda::device::{Ceilings, DeviceError};
 use warpsim::{Space, Touch, WorstAccess};
 
 use crate::compile::{self, Rejection};
@@ -10,6 +10,7 @@ use crate::gpu_table::Gpu;
 use crate::judge::timing::{Decision, Obstacle, Timing};
 use crate::judge::{CaseVerdict, Verdict, Wrong};
 use crate::report::Judged;
+use crate::trial::{Beside, Rates};
 
 /// How the user would type a command of this program: by `cargo run` if that is how it was started.
 pub(crate) fn command(arguments: &str) -> String {
@@ -121,6 +122,49 @@ pub(crate) fn timing(timing: &Timing, baseline: &str) -> String {
         _ => speedups,
     }
 }
+
+/// A bandwidth.
+pub(crate) fn bandwidth(bytes_per_second: f64) -> String {
+    format!("{:.0} GB/s", bytes_per_second / 1e9)
+}
+
+/// A rate of floating-point operations.
+pub(crate) fn flop_rate(flops_per_second: f64) -> String {
+    format!("{:.1} TFLOP/s", flops_per_second / 1e12)
+}
+
+/// How fast the timed kernel is by what limits it, and a library beside it: `4057 GB/s, 97 % of the copy bandwidth`.
+pub(crate) fn rates(rates: &Rates, milliseconds: f64) -> String {
+    let per_second = |amount: u64, milliseconds: f64| amount as f64 / (milliseconds * 1e-3);
+    let Ceilings { copy_bytes_per_second, fma_flops_per_second } = rates.ceilings;
+    let (shown, part, of) = if rates.is_arithmetic() {
+        let rate = per_second(rates.flops, milliseconds);
+        let of = if rates.is_measured { "the measured FP32 rate" } else { "the peak FP32 rate" };
+        (flop_rate(rate), rate / fma_flops_per_second, of)
+    } else {
+        let rate = per_second(rates.bytes, milliseconds);
+        let of = if rates.is_measured { "the measured copy bandwidth" } else { "the peak bandwidth" };
+        (bandwidth(rate), rate / copy_bytes_per_second, of)
+    };
+    let part = if part.is_finite() { format!(", {:.0} % of {of}", 100.0 * part) } else { String::new() };
+    let beside =
+        rates.beside.map_or_else(String::new, |Beside { name, milliseconds: time, bytes, flops }| {
+            let rate = if bytes > 0 {
+                bandwidth(per_second(bytes, time))
+            } else {
+                flop_rate(per_second(flops, time))
+            };
+            format!("; {name} in the same rounds: {time:.4} ms, {rate}")
+        });
+    format!("{milliseconds:.4} ms, {shown}{part}{beside}")
+}
+
+/// Said after a measurement of the GPU's ceilings.
+pub(crate) const PROBE_KEPT: &str =
+    "Judgements on this GPU and `checker roofline` hold kernels against these from now on. They are kept in";
+
+/// Said where they could not be kept.
+pub(crate) const PROBE_NOT_KEPT: &str = "They could not be kept for later judgements:";
 
 /// What the times come to, in words.
 pub(crate) fn decision(decision: Decision) -> String {
@@ -253,8 +297,8 @@ pub(crate) fn roofline_heading(gpu: &Gpu) -> String {
     format!(
         "the roof of an {}: {} TFLOP/s in FP32, {} GB/s, ridge at {:.1} FLOP/B",
         gpu.name,
-        gpu.peak_flops / 1e12,
-        gpu.bandwidth / 1e9,
+        (gpu.peak_flops / 1e11).round() / 10.0,
+        (gpu.bandwidth / 1e9).round(),
         gpu.ridge()
     )
 }

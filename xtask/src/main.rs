@@ -14,8 +14,13 @@ use clap::Parser;
 #[derive(Parser)]
 #[command(version)]
 enum Chore {
-    /// Time every exercise's stub and reference on this machine's GPU, and write the table to docs/measurements.
+    /// Judge and time every file of every exercise on this machine's GPU, and write the tables to docs/measurements.
     Measure {
+        /// Only the exercises of these numbers.
+        only: Vec<String>,
+        /// Judge every file so often, to see whether verdicts change.
+        #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+        repeat: u16,
         /// The checker to ask; without it, the one that was built beside this program.
         #[arg(long)]
         checker: Option<PathBuf>,
@@ -34,9 +39,10 @@ fn main() -> Result<()> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
     let root = root.canonicalize().or_else(|_| std::env::current_dir())?;
     match Chore::parse() {
-        Chore::Measure { checker, out } => {
+        Chore::Measure { only, repeat, checker, out } => {
             let checker = checker.map_or_else(beside, Ok)?;
-            measure::measure(&root, &checker, out, &today()?)
+            let (date, root, checker) = (&today()?, root.as_path(), checker.as_path());
+            measure::measure(&measure::Order { root, checker, out, date, repeat, only: &only })
         }
         Chore::NewExercise { name } => {
             tell(&new_exercise::make(&root, &name)?);

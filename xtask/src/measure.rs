@@ -1,58 +1,62 @@
-//! `xtask measure`: every exercise's stub and reference solution, timed on this machine's GPU, as a table and as JSON.
+//! `xtask measure`: every file of every exercise, timed on this machine's GPU, as a table and as JSON.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 
 /// Where files of measurements lie.
 const FOLDER: &str = "docs/measurements";
 
-/// Runs `checker NN --engine gpu --json` on the stub and the solution of each exercise, and writes
-/// `DATE-CARD-exercises.md` and `.json` to `out`, or else beside the other measurements. Existing files stay.
+/// What to measure, and with what.
+pub(crate) struct Order<'a> {
+    /// The checkout.
+    pub(crate) root: &'a Path,
+    /// The checker to ask.
+    pub(crate) checker: &'a Path,
+    /// Where to write instead of beside the other measurements.
+    pub(crate) out: Option<PathBuf>,
+    /// Today.
+    pub(crate) date: &'a str,
+    /// How often to judge each file.
+    pub(crate) repeat: u16,
+    /// Numbers of the exercises; empty for all.
+    pub(crate) only: &'a [String],
+}
+
+/// Runs `checker verify NN --engine gpu --beside --json` for each exercise, and writes `DATE-CARD-exercises.md` and
+/// `.json` after each of them: what a time limit cuts off is the rest.
 ///
 /// # Errors
 /// If there is no GPU, if the checker cannot judge, or if a file of that name is there already.
-pub(crate) fn measure(root: &Path, checker: &Path, out: Option<PathBuf>, date: &str) -> Result<()> {
-    let mut rows = Vec::new();
-    for folder in exercises(root)? {
-        let stub = root.join("exercises").join(&folder).join("stub.cu");
-        let solution = root.join("solutions").join(&folder).join("kernel.cu");
+pub(crate) fn measure(order: &Order<'_>) -> Result<()> {
+    let mut exercises: Vec<Value> = Vec::new();
+    let mut files: Option<Files> = None;
+    for folder in folders(order)? {
         eprintln!("{folder}");
-        let [stub, solution] =
-            [judge(root, checker, &folder, &stub)?, judge(root, checker, &folder, &solution)?];
-        rows.push(json!({"exercise": folder, "stub": stub, "solution": solution}));
+        let verified = verify(order, &folder)?;
+        let machine = verified["machine"].as_str().context("no machine was named")?.to_owned();
+        let files = match &files {
+            Some(files) => files,
+            None => files.insert(Files::new(order, machine)?),
+        };
+        exercises.push(json!({"exercise": folder, "files": verified["files"]}));
+        files.write(order, &exercises)?;
     }
-    let machine =
-        rows.iter().find_map(|row| row["solution"]["machine"].as_str()).context("no machine was named")?;
-    let card = machine.split(" (").next().unwrap_or(machine).replace(' ', "-").to_lowercase();
-    let out = out.unwrap_or_else(|| root.join(FOLDER));
-    let stem = out.join(format!("{date}-{card}-exercises"));
-    let (table, data) = (stem.with_extension("md"), stem.with_extension("json"));
-    for file in [&table, &data] {
-        ensure!(
-            !file.exists(),
-            "{} is there already: a file of measurements is never changed",
-            file.display()
-        );
-    }
-    std::fs::write(&table, report(date, machine, root, &rows))?;
-    std::fs::write(
-        &data,
-        serde_json::to_string_pretty(&json!({"date": date, "machine": machine, "rows": rows}))?,
-    )?;
-    println!("{}\n{}", table.display(), data.display());
+    let files = files.context("there is no exercise of that number")?;
+    println!("{}\n{}", files.table.display(), files.data.display());
     Ok(())
 }
 
 /// The exercises' folders, in order.
-fn exercises(root: &Path) -> Result<Vec<String>> {
+fn folders(order: &Order<'_>) -> Result<Vec<String>> {
     let mut folders = Vec::new();
-    for entry in std::fs::read_dir(root.join("exercises"))? {
+    for entry in std::fs::read_dir(order.root.join("exercises"))? {
         let name = entry?.file_name().to_string_lossy().into_owned();
-        if root.join("exercises").join(&name).join("stub.cu").is_file() {
+        let is_wanted = order.only.is_empty() || order.only.iter().any(|only| *only == number(&name));
+        if is_wanted && order.root.join("exercises").join(&name).join("stub.cu").is_file() {
             folders.push(name);
         }
     }
@@ -60,63 +64,172 @@ fn exercises(root: &Path) -> Result<Vec<String>> {
     Ok(folders)
 }
 
-fn judge(root: &Path, checker: &Path, folder: &str, file: &Path) -> Result<Value> {
-    let number = folder.split('_').next().unwrap_or(folder);
-    let output = Command::new(checker)
-        .current_dir(root)
-        .args([number, "--engine", "gpu", "--json", "--file"])
-        .arg(file)
-        .output()
-        .with_context(|| format!("{} does not start", checker.display()))?;
-    if output.status.code() == Some(3) {
-        bail!("{folder}: {}", String::from_utf8_lossy(&output.stderr).trim());
-    }
-    serde_json::from_slice(&output.stdout)
-        .with_context(|| format!("{folder}: {}", String::from_utf8_lossy(&output.stderr).trim()))
+fn number(folder: &str) -> &str {
+    folder.split('_').next().unwrap_or(folder)
 }
 
-fn report(date: &str, machine: &str, root: &Path, rows: &[Value]) -> String {
+fn verify(order: &Order<'_>, folder: &str) -> Result<Value> {
+    let output = Command::new(order.checker)
+        .current_dir(order.root)
+        .args(["verify", number(folder), "--engine", "gpu", "--beside", "--json", "--repeat"])
+        .arg(order.repeat.to_string())
+        .stderr(std::process::Stdio::inherit())
+        .output()
+        .with_context(|| format!("{} does not start", order.checker.display()))?;
+    serde_json::from_slice(&output.stdout).with_context(|| format!("{folder} was not judged"))
+}
+
+/// The two files of a measurement.
+struct Files {
+    machine: String,
+    table: PathBuf,
+    data: PathBuf,
+}
+
+impl Files {
+    fn new(order: &Order<'_>, machine: String) -> Result<Files> {
+        let card = machine.split(" (").next().unwrap_or(&machine).replace(' ', "-").to_lowercase();
+        let out = order.out.clone().unwrap_or_else(|| order.root.join(FOLDER));
+        let stem = out.join(format!("{}-{card}-exercises", order.date));
+        let files = Files { machine, table: stem.with_extension("md"), data: stem.with_extension("json") };
+        for file in [&files.table, &files.data] {
+            ensure!(
+                !file.exists(),
+                "{} is there already: a file of measurements is never changed",
+                file.display()
+            );
+        }
+        Ok(files)
+    }
+
+    fn write(&self, order: &Order<'_>, exercises: &[Value]) -> Result<()> {
+        let all = json!({"date": order.date, "machine": self.machine, "exercises": exercises});
+        std::fs::write(&self.data, serde_json::to_string_pretty(&all)?)?;
+        std::fs::write(&self.table, report(order, &self.machine, exercises))?;
+        Ok(())
+    }
+}
+
+fn report(order: &Order<'_>, machine: &str, exercises: &[Value]) -> String {
+    let date = order.date;
     let mut text =
         format!("# All exercises, {date}\n\n| | |\n|---|---|\n| date | {date} |\n| card | {machine} |\n");
     for (key, value) in nvidia_smi() {
         let _ = writeln!(text, "| {key} | {value} |");
     }
-    let commit = Command::new("git").current_dir(root).args(["rev-parse", "--short", "HEAD"]).output();
+    let commit = Command::new("git").current_dir(order.root).args(["rev-parse", "--short", "HEAD"]).output();
     if let Ok(commit) = commit.map(|o| String::from_utf8_lossy(&o.stdout).trim().to_owned())
         && !commit.is_empty()
     {
         let _ = writeln!(text, "| commit | {commit} |");
     }
-    let _ = writeln!(text, "| command | `cargo run --release -p xtask -- measure` |\n");
+    let _ =
+        writeln!(text, "| command | `cargo run --release -p xtask -- measure --repeat {}` |\n", order.repeat);
     text.push_str(
-        "Times in milliseconds, medians over rounds in which baseline, reference and stub run in random order, each on fresh\n\
-         inputs and a flushed cache (the book's chapter *How we time*). p is 0 at the baseline and 1 at the reference.\n\n\
-         | exercise | baseline | stub | reference | speed-up needed | of the stub | of the reference | p of the reference | stub | reference |\n\
-         |---|---|---|---|---|---|---|---|---|---|\n",
+        "Medians over rounds in which baseline, reference, kernel and a library run in random order, each on fresh inputs and a\n\
+         flushed cache (the book's chapter *How we time*). p is 0 at the baseline and 1 at the reference. Rates count the\n\
+         bytes and operations that the task needs at least: every input read once and every output written once; 2 M N K\n\
+         for a matrix product. The library is cuBLAS in single precision without tensor cores, or the driver's own copy.\n\n\
+         ## Baseline, stub and reference\n\n\
+         | exercise | size | baseline, ms | stub, ms | reference, ms | reference | library, ms | library | needed | of the stub | of the reference | p of the reference | stub | reference |\n\
+         |---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
     );
-    for row in rows {
-        let (stub, solution) = (&row["stub"], &row["solution"]);
-        let (from, own) = (&solution["timing"], &stub["timing"]);
-        let number = |value: &Value, digits: usize| {
-            value.as_f64().map_or_else(|| "-".to_owned(), |v| format!("{v:.digits$}"))
-        };
-        let _ = writeln!(
-            text,
-            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
-            row["exercise"].as_str().unwrap_or("?"),
-            number(&from["milliseconds"]["baseline"], 4),
-            number(&own["milliseconds"]["yours"], 4),
-            number(&from["milliseconds"]["yours"], 4),
-            number(&from["needed"], 2),
-            number(&own["speedup"], 2),
-            number(&from["speedup"], 2),
-            number(&from["position"], 2),
-            stub["verdict"].as_str().unwrap_or("?"),
-            solution["verdict"].as_str().unwrap_or("?"),
-        );
+    exercises.iter().for_each(|exercise| text.push_str(&summary(exercise)));
+    text.push_str(
+        "\nA stub without a time gives wrong results, and is not timed. 00 is judged on correctness alone. 03 has to stay within 1.10\n\
+         times the time of its baseline; its p says nothing.\n\n\
+         ## Every file\n\n\
+         | exercise | file | expected | got | same verdict | ms | rate | speed-up | p, least to greatest |\n\
+         |---|---|---|---|---|---|---|---|---|\n",
+    );
+    for exercise in exercises {
+        for file in exercise["files"].as_array().into_iter().flatten() {
+            text.push_str(&row(exercise, file));
+        }
     }
-    text.push_str("\nA stub without a time gives wrong results, and is not timed.\n");
     text
+}
+
+fn file<'a>(exercise: &'a Value, name: &str) -> &'a Value {
+    let files = exercise["files"].as_array().map(Vec::as_slice).unwrap_or_default();
+    files.iter().find(|file| file["file"] == name).unwrap_or(&Value::Null)
+}
+
+fn number_of(value: &Value, digits: usize) -> String {
+    value.as_f64().map_or_else(|| "-".to_owned(), |value| format!("{value:.digits$}"))
+}
+
+/// TFLOP/s where operations are what counts, else GB/s.
+fn rate(rates: &Value) -> String {
+    let (bytes, flops) = (rates["bytes_per_second"].as_f64(), rates["flops_per_second"].as_f64());
+    match (bytes, flops) {
+        // 10 FLOP per byte is near the ridge of every GPU of the last years.
+        (bytes, Some(flops)) if bytes.is_none_or(|bytes| flops > 10.0 * bytes) => {
+            format!("{:.1} TFLOP/s", flops / 1e12)
+        }
+        (Some(bytes), _) => format!("{:.0} GB/s", bytes / 1e9),
+        _ => "-".to_owned(),
+    }
+}
+
+fn spread(positions: &Value) -> String {
+    let positions: Vec<f64> = positions.as_array().into_iter().flatten().filter_map(Value::as_f64).collect();
+    let (least, greatest) =
+        (positions.iter().copied().min_by(f64::total_cmp), positions.iter().copied().max_by(f64::total_cmp));
+    match (least, greatest) {
+        (Some(least), Some(greatest)) if positions.len() > 1 => format!("{least:.3} to {greatest:.3}"),
+        (Some(only), _) => format!("{only:.3}"),
+        _ => "-".to_owned(),
+    }
+}
+
+fn summary(exercise: &Value) -> String {
+    let (stub, solution) = (file(exercise, "stub.cu"), file(exercise, "solution"));
+    let (own, timing) = (&stub["timing"], &solution["timing"]);
+    let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+    let cells = [
+        text(&exercise["exercise"]),
+        text(&solution["size"]),
+        number_of(&timing["milliseconds"]["baseline"], 4),
+        number_of(&own["milliseconds"]["yours"], 4),
+        number_of(&timing["milliseconds"]["yours"], 4),
+        rate(&timing["rates"]["yours"]),
+        number_of(&timing["beside"]["milliseconds"], 4),
+        rate(&timing["beside"]),
+        number_of(&timing["needed"], 2),
+        number_of(&own["speedup"], 2),
+        number_of(&timing["speedup"], 2),
+        spread(&solution["positions"]),
+        stability(stub),
+        stability(solution),
+    ];
+    format!("| {} |\n", cells.join(" | "))
+}
+
+/// The verdict, and how often it was the same.
+fn stability(file: &Value) -> String {
+    let verdict = file["verdict"].as_str().unwrap_or("-");
+    match (file["same_verdict"].as_u64(), file["repeats"].as_u64()) {
+        (Some(same), Some(repeats)) if repeats > 1 => format!("{verdict}, {same} of {repeats}"),
+        _ => verdict.to_owned(),
+    }
+}
+
+fn row(exercise: &Value, file: &Value) -> String {
+    let text = |value: &Value| value.as_str().unwrap_or("-").replace('|', "\\|").replace('\n', " ");
+    let timing = &file["timing"];
+    let cells = [
+        text(&exercise["exercise"]),
+        text(&file["file"]),
+        text(&file["expected"]),
+        text(&file["got"]),
+        format!("{} of {}", file["same_verdict"], file["repeats"]),
+        number_of(&timing["milliseconds"]["yours"], 4),
+        rate(&timing["rates"]["yours"]),
+        number_of(&timing["speedup"], 2),
+        spread(&file["positions"]),
+    ];
+    format!("| {} |\n", cells.join(" | "))
 }
 
 /// Driver and clocks, if the driver's own tool is there to tell.
@@ -136,4 +249,49 @@ fn nvidia_smi() -> Vec<(String, String)> {
         .zip(line.split(", "))
         .map(|((key, _), value)| ((*key).to_owned(), value.to_owned()))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_has_what_there_is_and_dashes_for_the_rest() {
+        let timing = json!({
+            "milliseconds": {"baseline": 1.05, "reference": 0.326, "yours": 0.326}, "needed": 2.55, "speedup": 3.22,
+            "rates": {"yours": {"bytes_per_second": 1.647e12, "flops_per_second": null}},
+            "beside": {"name": "device copy", "milliseconds": 0.13, "bytes_per_second": 4.1e12, "flops_per_second": null},
+        });
+        let exercise = json!({"exercise": "05_transpose", "files": [
+            {"file": "stub.cu", "verdict": "wrong_values", "same_verdict": 20, "repeats": 20, "size": "rows 8"},
+            {"file": "solution", "verdict": "passed", "same_verdict": 19, "repeats": 20, "size": "rows 8",
+             "timing": timing, "positions": [1.01, 0.99, 1.0]},
+        ]});
+        assert_eq!(
+            summary(&exercise),
+            "| 05_transpose | rows 8 | 1.0500 | - | 0.3260 | 1647 GB/s | 0.1300 | 4100 GB/s | 2.55 | - | 3.22 | \
+             0.990 to 1.010 | wrong_values, 20 of 20 | passed, 19 of 20 |\n"
+        );
+    }
+
+    #[test]
+    fn a_rate_is_told_by_what_limits() {
+        let rates = |bytes, flops| rate(&json!({"bytes_per_second": bytes, "flops_per_second": flops}));
+        assert_eq!(rates(Some(75e9), Some(51.4e12)), "51.4 TFLOP/s");
+        assert_eq!(rates(Some(4.0e12), Some(1.0e12)), "4000 GB/s");
+        assert_eq!(rates(None, Some(51.4e12)), "51.4 TFLOP/s");
+        assert_eq!(rates(None, None), "-");
+    }
+
+    #[test]
+    fn the_given_exercises_are_measured_only() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let of = |only: &[&str]| {
+            let only: Vec<String> = only.iter().map(|number| (*number).to_owned()).collect();
+            let (root, checker) = (root.as_path(), Path::new("checker"));
+            folders(&Order { root, checker, out: None, date: "", repeat: 1, only: &only }).expect("a folder")
+        };
+        assert_eq!(of(&["05"]), ["05_transpose_coalescing"]);
+        assert!(of(&[]).len() >= 13 && of(&["99"]).is_empty());
+    }
 }

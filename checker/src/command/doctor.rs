@@ -6,7 +6,9 @@ use anyhow::Result;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use cuda::nvrtc::{self, Arch, CompileRequest, Limits, SandboxLevel, Toolchain};
 
+use crate::ceiling;
 use crate::exit::Exit;
+use crate::message;
 use crate::report::{self, Examined, Health};
 use crate::workspace::Workspace;
 
@@ -106,6 +108,7 @@ fn installer(is_needed_no_more: bool) -> Examined {
 fn gpu() -> Examined {
     match cuda::device::probe() {
         Ok(devices) => {
+            let is_measured = devices.iter().all(|device| ceiling::load(device).is_some());
             let described = devices.iter().map(|device| {
                 let ((major, minor), cuda) = (device.compute_capability, device.driver_version);
                 format!(
@@ -113,7 +116,9 @@ fn gpu() -> Examined {
                     device.name, cuda.0, cuda.1
                 )
             });
-            works("GPU", described.collect::<Vec<_>>().join(", "))
+            let help = (!is_measured)
+                .then(|| format!("{} measures what it reaches at best", message::command("probe")));
+            Examined { help, ..works("GPU", described.collect::<Vec<_>>().join(", ")) }
         }
         Err(error) => Examined {
             what: "GPU",

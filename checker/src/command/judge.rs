@@ -56,6 +56,9 @@ pub(super) fn with_arguments(command: Command, is_required: bool) -> Command {
                 .requires("exercise")
                 .help("auto: the simulator's checks, then the clock of a GPU if there is one"),
         )
+        .arg(Arg::new("beside").long("beside").action(ArgAction::SetTrue).requires("exercise").help(
+            "On a GPU, time cuBLAS or the driver's own copy beside the kernel, if one does the same work",
+        ))
         .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print one JSON object"))
 }
 
@@ -79,6 +82,7 @@ pub(super) fn execute(matches: &ArgMatches) -> Result<Exit> {
         toolchain: &toolchain::ready()?,
         machine: &machine,
         seed,
+        with_yardstick: matches.get_flag("beside"),
         progress: workspace.as_ref().ok().filter(|_| !matches.contains_id("file")),
     };
     Ok(exit(bench.judge(entry, &submission, is_fresh, matches.get_flag("json"))?))
@@ -89,6 +93,8 @@ pub(super) struct Bench<'a> {
     pub(super) toolchain: &'a Toolchain,
     pub(super) machine: &'a Machine,
     pub(super) seed: u64,
+    /// Whether to time a library's way to do the same work beside the kernel.
+    pub(super) with_yardstick: bool,
     /// Where to remember a pass.
     pub(super) progress: Option<&'a Workspace>,
 }
@@ -106,12 +112,13 @@ impl Bench<'_> {
         as_json: bool,
     ) -> Result<Verdict> {
         let attempt = Attempt {
-            entry,
+            exercise: &entry.exercise,
             source: &submission.text,
             name: &submission.name(),
             seed: self.seed,
             engine: self.machine.engine(),
             with_reference: true,
+            with_yardstick: self.with_yardstick,
         };
         let trial = trial::judge(self.toolchain, &attempt)?;
         if let Some(workspace) = self.progress {

@@ -7,6 +7,7 @@ mod judge;
 mod list;
 mod look;
 mod picture_file;
+mod probe;
 mod reset;
 mod roofline;
 mod run;
@@ -41,6 +42,7 @@ const COMMANDS: &[(Make, Execute)] = &[
     (verify::make_command, verify::execute),
     (grade::make_command, grade::execute),
     (doctor::make_command, doctor::execute),
+    (probe::make_command, probe::execute),
 ];
 
 /// Reads the command line and does what it says.

@@ -7,7 +7,7 @@ use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use super::picture_file::PictureFile;
 use super::toolchain;
 use crate::exit::{Exit, usage};
-use crate::gpu_table::GPUS;
+use crate::gpu_table::{GPUS, Gpu, THIS};
 use crate::progress::{Progress, State};
 use crate::registry::{self, Entry};
 use crate::report::{self, Placed, PlacedKernel};
@@ -16,7 +16,7 @@ use crate::trial::{self, DEFAULT_SEED};
 use crate::workspace::Workspace;
 
 pub(super) fn make_command() -> Command {
-    let keys = || GPUS.iter().map(|gpu| gpu.key).collect::<Vec<_>>();
+    let keys = || [THIS].into_iter().chain(GPUS.iter().map(|gpu| gpu.key)).collect::<Vec<_>>();
     let command = Command::new("roofline")
         .about("Place your kernels, and the references, under the roof of a GPU")
         .arg(
@@ -29,17 +29,15 @@ pub(super) fn make_command() -> Command {
             Arg::new("gpu")
                 .long("gpu")
                 .value_name("GPU")
-                .default_value("h200")
                 .value_parser(clap::builder::PossibleValuesParser::new(keys()))
-                .help("Whose roof, by its data sheet"),
+                .help("Whose roof: `this`, as `checker probe` measured it, or another by its data sheet [default: this, or h200]"),
         )
         .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print one JSON object"));
     PictureFile::with_arguments(command)
 }
 
 pub(super) fn execute(matches: &ArgMatches) -> Result<Exit> {
-    let key = matches.get_one::<String>("gpu").map_or("h200", String::as_str);
-    let Some(gpu) = GPUS.iter().find(|gpu| gpu.key == key) else { return usage("no such GPU") };
+    let gpu = &roof(matches.get_one::<String>("gpu").map(String::as_str))?;
     let picture = PictureFile::of(matches)?;
     let workspace = Workspace::find()?;
     let entries = match matches.get_many::<String>("exercise") {
@@ -71,6 +69,17 @@ pub(super) fn execute(matches: &ArgMatches) -> Result<Exit> {
         picture.write(&report::roofline_svg(&placed))?;
     }
     Ok(Exit::Passed)
+}
+
+/// The roof by its name; without one, that of this machine's GPU if it was measured.
+fn roof(key: Option<&str>) -> Result<Gpu> {
+    let by_key = |key: &str| GPUS.iter().find(|gpu| gpu.key == key).cloned();
+    let found = match key {
+        Some(THIS) => Gpu::probed(),
+        Some(key) => by_key(key),
+        None => Gpu::probed().or_else(|| by_key("h200")),
+    };
+    found.map_or_else(|| usage("--gpu this: no GPU was measured here yet; `checker probe` does that"), Ok)
 }
 
 /// The exercises that the learner has changed the stub of.

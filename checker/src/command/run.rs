@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use cuda::device::DeviceInfo;
 use cuda::nvrtc::Arch;
 use warpsim::Checks;
 
 use super::toolchain;
 use crate::argument::{Dims, Dump, Sink, Spec};
 use crate::compile::{self, Rejection, Resources, Unit};
-use crate::engine::{self, Observation, Task, gpu, sim};
+use crate::engine::gpu::{self, Gpu};
+use crate::engine::{self, Observation, Task, sim};
 use crate::exit::{Exit, UsageError, usage};
 use crate::kernel::{self, NameError};
 use crate::report::{self, Run, RunVerdict};
@@ -130,12 +130,12 @@ pub(super) fn execute(matches: &ArgMatches) -> Result<Exit> {
     let specs: Vec<Spec> = matches.get_many("arg").unwrap_or_default().cloned().collect();
     let contents = read_buffers(&specs)?;
     let dumps = open_dumps(matches, &specs)?;
-    let device = device(matches, path)?;
-    let run = match compile(&submission, matches, device.as_ref())? {
+    let gpu = gpu_to_use(matches)?;
+    let run = match compile(&submission, matches, gpu.as_ref())? {
         Err(rejection) => Run::rejected(rejection),
         Ok(chosen) => {
             let names = buffer_names(&submission, &chosen, specs.len());
-            launch(matches, &chosen, device.as_ref(), arguments(specs, contents, names))?
+            launch(matches, &chosen, gpu.as_ref(), arguments(specs, contents, names))?
         }
     };
     for (argument, path, sink) in dumps {
@@ -186,14 +186,11 @@ fn is_ptx(path: &Path) -> bool {
 }
 
 /// The GPU to run on; `None` for the simulator.
-fn device(matches: &ArgMatches, path: &Path) -> Result<Option<DeviceInfo>> {
+fn gpu_to_use(matches: &ArgMatches) -> Result<Option<Gpu>> {
     if matches.get_one::<String>("engine").is_none_or(|engine| engine == "sim") {
         return Ok(None);
     }
-    if is_ptx(path) {
-        return usage("--engine gpu takes CUDA source; PTX runs on the simulator");
-    }
-    gpu::first().map(Some)
+    Ok(Some(Gpu::first()?))
 }
 
 /// The kernel that was asked for, and the unit it is in.
@@ -205,12 +202,12 @@ struct Chosen {
 fn compile(
     submission: &Submission,
     matches: &ArgMatches,
-    device: Option<&DeviceInfo>,
+    gpu: Option<&Gpu>,
 ) -> Result<Result<Chosen, Rejection>> {
     let unit = if is_ptx(&submission.path) {
         compile::ptx(&submission.text)
     } else {
-        compile_cuda(submission, matches, device)?
+        compile_cuda(submission, matches, gpu)?
     };
     let unit = match unit {
         Ok(unit) => unit,
@@ -232,12 +229,12 @@ fn compile(
 fn compile_cuda(
     submission: &Submission,
     matches: &ArgMatches,
-    device: Option<&DeviceInfo>,
+    gpu: Option<&Gpu>,
 ) -> Result<Result<Unit, Rejection>> {
     let toolchain = toolchain::ready()?;
     let name = submission.name();
     let wanted = matches.get_one::<Arch>("arch").copied();
-    let arch = device.map_or(Arch::SM_80, DeviceInfo::arch);
+    let arch = gpu.map_or(Arch::SM_80, |gpu| gpu.info.arch());
     let unit = compile::cuda(&toolchain, &submission.text, &name, arch)?;
     match (unit, wanted.filter(|wanted| *wanted != arch)) {
         (Ok(unit), Some(wanted)) => {
@@ -267,12 +264,7 @@ fn arguments(specs: Vec<Spec>, contents: Vec<Option<Vec<u8>>>, names: Vec<String
     specs.into_iter().zip(contents).zip(names).map(argument).collect()
 }
 
-fn launch(
-    matches: &ArgMatches,
-    chosen: &Chosen,
-    device: Option<&DeviceInfo>,
-    args: Vec<engine::Arg>,
-) -> Result<Run> {
+fn launch(matches: &ArgMatches, chosen: &Chosen, gpu: Option<&Gpu>, args: Vec<engine::Arg>) -> Result<Run> {
     let dims = |name: &str| {
         let dims = matches.get_one::<Dims>(name).context("clap requires it")?;
         Ok::<_, anyhow::Error>(dims.to_launch(name))
@@ -283,7 +275,7 @@ fn launch(
         (Ok(grid), Ok(block)) => (grid, block),
         (Err(message), _) | (_, Err(message)) => return Ok(rejected(Rejection::Launch(message))),
     };
-    let counters = device.is_none() && !matches.get_flag("no-counters");
+    let counters = gpu.is_none() && !matches.get_flag("no-counters");
     let checks = if matches.get_flag("no-checks") { Checks::NONE } else { Checks::ALL };
     let task = Task {
         grid,
@@ -293,10 +285,12 @@ fn launch(
         checks: Checks { counters, ..checks },
         fuel: matches.get_one("fuel").copied().unwrap_or(1 << 32),
         wall_limit: WALL_LIMIT,
+        relaunch: false,
     };
-    let observed = match device {
-        Some(device) => {
-            gpu::run(device, gpu::Code { cubin: &chosen.unit.cubin, symbol: &chosen.symbol }, &task)?
+    let observed = match gpu {
+        Some(gpu) => {
+            let code = gpu::Code { image: &chosen.unit.image, symbol: &chosen.symbol };
+            gpu.run(code, &task, &[], gpu::LIMIT)?
         }
         None => simulate(chosen, &task),
     };

@@ -1,25 +1,28 @@
 //! `checker verify`: the course judges itself. Every stub must fail for its intended reason, every solution must
-//! pass, and every classic mistake must be rejected as its header says.
+//! pass, every baseline must be right and slow, and every classic mistake must be rejected as its header says.
 
-use std::path::Path;
-use std::time::Instant;
+mod clocked;
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use cuda::nvrtc::Toolchain;
-use exercise::{Exercise, Expectation, ExpectationError};
-use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use exercise::{Case, Exercise, Expectation, ExpectationError, Goal};
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use super::toolchain;
 use crate::compile::{self, Rejection};
 use crate::exit::Exit;
+use crate::judge::timing::Decision;
 use crate::judge::{CaseVerdict, RequirementJudgement, Verdict};
 use crate::machine::Machine;
 use crate::message;
 use crate::registry::{self, Entry};
 use crate::report::{self, Verified};
 use crate::submission::Submission;
-use crate::trial::{self, Attempt, DEFAULT_SEED, Engine, Trial};
+use crate::trial::{self, Attempt, DEFAULT_SEED, Trial};
 use crate::workspace::Workspace;
 
 pub(super) fn make_command() -> Command {
@@ -34,6 +37,20 @@ pub(super) fn make_command() -> Command {
                 .default_value("sim")
                 .help("auto: the simulator, then the clock of a GPU for what is right; gpu: the GPU alone"),
         )
+        .arg(
+            Arg::new("repeat")
+                .long("repeat")
+                .value_name("N")
+                .value_parser(value_parser!(u16).range(1..))
+                .default_value("1")
+                .help("Do all of it N times, and say whose verdict changes"),
+        )
+        .arg(
+            Arg::new("beside")
+                .long("beside")
+                .action(ArgAction::SetTrue)
+                .help("Time cuBLAS or the driver's own copy beside each kernel, if one does the same work"),
+        )
         .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print one JSON object"))
 }
 
@@ -47,52 +64,151 @@ pub(super) fn execute(matches: &ArgMatches) -> Result<Exit> {
         candidates.extend(candidates_of(entry, &workspace)?);
     }
     let machine = Machine::choose(matches.get_one::<String>("engine").map_or("sim", String::as_str))?;
-    let verify = |candidate: Candidate| candidate.verify(&toolchain, machine.engine());
-    let rows: Vec<Verified> = match machine {
-        Machine::Sim(_) => candidates.into_par_iter().map(verify).collect::<Result<_>>()?,
-        // What is timed must have the GPU to itself.
-        Machine::SimThenGpu(_) | Machine::Gpu(_) => {
-            candidates.into_iter().map(verify).collect::<Result<_>>()?
-        }
+    let bench = Bench {
+        toolchain: &toolchain,
+        machine: &machine,
+        repeats: usize::from(matches.get_one::<u16>("repeat").copied().unwrap_or(1)),
+        with_yardstick: matches.get_flag("beside"),
     };
+    let rows = bench.verify(&candidates)?;
     let is_good = rows.iter().all(|row| row.is_good);
-    report::verified(&rows, started.elapsed().as_secs_f64(), matches.get_flag("json"));
+    let seconds = started.elapsed().as_secs_f64();
+    report::verified(&machine.description(), &rows, seconds, matches.get_flag("json"));
     Ok(if is_good { Exit::Passed } else { Exit::KernelAtFault })
+}
+
+/// What candidates are judged with.
+struct Bench<'a> {
+    toolchain: &'a Toolchain,
+    machine: &'a Machine,
+    repeats: usize,
+    /// Whether to time a library's way to do the same work beside each.
+    with_yardstick: bool,
+}
+
+impl Bench<'_> {
+    /// Judges all candidates: the results of as many at a time as there are cores, then the times one by one, since what
+    /// is timed must have the GPU to itself.
+    fn verify(&self, candidates: &[Candidate]) -> Result<Vec<Verified>> {
+        // All repeats of an exercise follow one another: they share its inputs and its right results.
+        let of_one = |of_one| std::iter::repeat_n(of_one, self.repeats).flatten();
+        let jobs: Vec<&Candidate> =
+            candidates.chunk_by(|a, b| a.entry.folder == b.entry.folder).flat_map(of_one).collect();
+        let examine = |candidate: &&Candidate| {
+            let started = Instant::now();
+            let trial = trial::examine(self.toolchain, &self.attempt(candidate))?;
+            Ok((trial, started.elapsed()))
+        };
+        let trials: Vec<(Trial, Duration)> = jobs.par_iter().map(examine).collect::<Result<_>>()?;
+        let rows: Vec<Verified> = match self.machine {
+            Machine::Sim(_) => {
+                jobs.iter().zip(trials).map(|(candidate, trial)| candidate.row(&trial)).collect()
+            }
+            Machine::SimThenGpu(gpu) | Machine::Gpu(gpu) => clocked::time_all(self, &jobs, trials, gpu)?,
+        };
+        let mut agreed: Vec<Verified> = Vec::with_capacity(candidates.len());
+        for row in rows {
+            match agreed.iter_mut().find(|agreed| agreed.folder == row.folder && agreed.what == row.what) {
+                Some(agreed) => agree(agreed, row),
+                None => agreed.push(row),
+            }
+        }
+        Ok(agreed)
+    }
+
+    fn attempt<'a>(&'a self, candidate: &'a Candidate) -> Attempt<'a> {
+        Attempt {
+            exercise: &candidate.exercise,
+            source: &candidate.source,
+            name: "kernel.cu",
+            seed: DEFAULT_SEED,
+            engine: self.machine.engine(),
+            with_reference: false,
+            with_yardstick: self.with_yardstick,
+        }
+    }
+}
+
+/// Adds a repeat to what earlier ones came to: a verdict that changed is no good one.
+fn agree(earlier: &mut Verified, now: Verified) {
+    let is_same = earlier.verdict == now.verdict;
+    earlier.same = (earlier.same.0 + usize::from(is_same), earlier.same.1 + 1);
+    earlier.is_good &= now.is_good && is_same;
+    earlier.positions.extend(now.positions);
+    earlier.seconds += now.seconds;
+    if !is_same {
+        earlier.got = format!("{}, then {}", earlier.got, now.got);
+    }
 }
 
 /// A file of the course and what it must be.
 struct Candidate {
     entry: &'static Entry,
+    /// The entry's; a baseline has its own kernel, and is asked for the counted size only.
+    exercise: Exercise,
     what: String,
     source: String,
-    /// `None` for a solution, which must pass; an error for a header that can't be read.
-    expected: Option<Result<Expectation, String>>,
+    expected: Expected,
+}
+
+enum Expected {
+    Passed,
+    /// Right; and too slow or not, as the goal is to beat its time or to keep to it.
+    Baseline(Goal),
+    /// An error for a header that can't be read.
+    Rejected(Result<Expectation, String>),
 }
 
 fn candidates_of(entry: &'static Entry, workspace: &Workspace) -> Result<Vec<Candidate>> {
     let read = |expectation: Result<Expectation, ExpectationError>| {
-        Some(expectation.map_err(|error| error.to_string()))
+        Expected::Rejected(expectation.map_err(|error| error.to_string()))
     };
-    let Exercise { stub, stub_fails, solution, .. } = entry.exercise;
-    let stub_fails = read(Expectation::parse(stub_fails));
+    let exercise = entry.exercise;
+    let candidate = |what: String, source: &str, expected| Candidate {
+        entry,
+        exercise,
+        what,
+        source: source.to_owned(),
+        expected,
+    };
+    let stub_fails = read(Expectation::parse(exercise.stub_fails));
     let mut all = vec![
-        Candidate { entry, what: "stub.cu".into(), source: stub.into(), expected: stub_fails },
-        Candidate { entry, what: "solution".into(), source: solution.into(), expected: None },
+        candidate("stub.cu".into(), exercise.stub, stub_fails),
+        candidate("solution".into(), exercise.solution, Expected::Passed),
     ];
-    for path in mistakes(&workspace.folder(entry).join("mistakes"))? {
+    for path in sources(&workspace.root().join("solutions").join(entry.folder))? {
         let submission = Submission::read(&path)?;
-        let what = format!("mistakes/{}", submission.name());
+        if submission.name() != "kernel.cu" {
+            all.push(candidate(
+                format!("solution {}", submission.name()),
+                &submission.text,
+                Expected::Passed,
+            ));
+        }
+    }
+    if let Some(speed) = exercise.speed {
+        // It may be an earlier exercise's solution, which is for whole tiles only. (Kept for good: a few bytes.)
+        let whole =
+            exercise.counted.size.map(|extent| if extent > 1 { extent.next_multiple_of(64) } else { 1 });
+        let case: &'static Case = Box::leak(Box::new(Case::new(whole)));
+        let cases = std::slice::from_ref(case);
+        let own = Exercise { kernel: speed.baseline.kernel, cases, counted: *case, ..exercise };
+        let expected = Expected::Baseline(speed.goal);
         all.push(Candidate {
-            entry,
-            what,
-            expected: read(Expectation::of_source(&submission.text)),
-            source: submission.text,
+            exercise: own,
+            ..candidate("baseline".into(), speed.baseline.source, expected)
         });
+    }
+    for path in sources(&workspace.folder(entry).join("mistakes"))? {
+        let submission = Submission::read(&path)?;
+        let expected = read(Expectation::of_source(&submission.text));
+        all.push(candidate(format!("mistakes/{}", submission.name()), &submission.text, expected));
     }
     Ok(all)
 }
 
-fn mistakes(folder: &Path) -> Result<Vec<std::path::PathBuf>> {
+/// The CUDA sources in a folder, in order.
+fn sources(folder: &Path) -> Result<Vec<PathBuf>> {
     if !folder.exists() {
         return Ok(Vec::new());
     }
@@ -107,37 +223,51 @@ fn mistakes(folder: &Path) -> Result<Vec<std::path::PathBuf>> {
 }
 
 impl Candidate {
-    fn verify(self, toolchain: &Toolchain, engine: Engine<'_>) -> Result<Verified> {
-        let started = Instant::now();
-        let attempt = Attempt {
-            entry: self.entry,
-            source: &self.source,
-            name: "kernel.cu",
-            seed: DEFAULT_SEED,
-            engine,
-            with_reference: false,
-        };
-        let trial = trial::judge(toolchain, &attempt)?;
+    fn row(&self, (trial, spent): &(Trial, Duration)) -> Verified {
         let (expected, is_good) = match &self.expected {
-            None => ("passed".to_owned(), trial.verdict == Verdict::Passed),
-            Some(Ok(expected)) => (expected.to_string(), is_as_expected(expected, &trial)),
-            Some(Err(error)) => (error.clone(), false),
+            Expected::Passed => ("passed".to_owned(), trial.verdict == Verdict::Passed),
+            Expected::Baseline(goal) => {
+                let Exercise { requirements, not_judged_here, .. } = self.exercise;
+                let is_judged =
+                    trial.timing.is_some() || !requirements.is_empty() && not_judged_here.is_none();
+                let is_slow = trial.verdict == Verdict::TooSlow;
+                let (expected, is_as_fast) = match goal {
+                    Goal::Position(_) if is_judged => ("right, too slow", is_slow),
+                    Goal::Within(_) if is_judged => ("right, fast enough", !is_slow),
+                    _ => ("right", true),
+                };
+                (expected.to_owned(), is_right(trial) && is_as_fast)
+            }
+            Expected::Rejected(Ok(expected)) => (expected.to_string(), is_as_expected(expected, trial)),
+            Expected::Rejected(Err(error)) => (error.clone(), false),
         };
         // Whoever asks for a GPU wants to know if it was of no use.
-        let got = match &trial.not_timed {
-            None => summary(&trial),
-            Some(why) => format!("{}, not timed: {why}", summary(&trial)),
-        };
-        Ok(Verified {
+        let mut got = summary(trial);
+        if let Some(why) = &trial.not_timed {
+            got = format!("{got}, not timed: {why}");
+        }
+        if let Some(decision @ Decision::NotMeasurable(_)) = trial.timing.map(|timing| timing.decision) {
+            got = format!("{got}, {}", message::decision(decision));
+        }
+        Verified {
             folder: self.entry.folder,
-            what: self.what,
+            what: self.what.clone(),
             expected,
             got,
             is_good: is_good && trial.not_timed.is_none(),
+            verdict: trial.verdict.name(),
+            same: (1, 1),
             timing: trial.timing,
-            seconds: started.elapsed().as_secs_f64(),
-        })
+            rates: trial.rates,
+            size: self.exercise.speed.map(|speed| message::size(&self.exercise, speed.size)),
+            positions: trial.timing.iter().map(|timing| timing.position).collect(),
+            seconds: spent.as_secs_f64(),
+        }
     }
+}
+
+fn is_right(trial: &Trial) -> bool {
+    !trial.cases.is_empty() && trial.cases.iter().all(|case| case.verdict == CaseVerdict::Right)
 }
 
 /// Whether a trial failed exactly as it had to.

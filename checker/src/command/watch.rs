@@ -56,6 +56,7 @@ pub(super) fn execute(matches: &ArgMatches) -> Result<Exit> {
         toolchain: &toolchain::ready()?,
         machine: &machine,
         seed: DEFAULT_SEED,
+        with_yardstick: false,
         progress: Some(&workspace),
     };
     watch(entry, &workspace, &bench)?;

@@ -26,6 +26,9 @@ pub(crate) struct Task {
     pub(crate) fuel: u64,
     /// The longest to run.
     pub(crate) wall_limit: Duration,
+    /// Whether to look at a second launch too, which finds what the first left in the module's own variables. On the
+    /// simulator that is only done if it left anything.
+    pub(crate) relaunch: bool,
 }
 
 impl Task {
@@ -79,4 +82,30 @@ pub(crate) struct Observation {
     pub(crate) printed: String,
     /// For the launch alone.
     pub(crate) seconds: f64,
+    /// A second launch, if one was asked for and could have gone another way.
+    pub(crate) again: Option<Again>,
+}
+
+/// A second launch with the same arguments.
+#[derive(Clone, Debug)]
+pub(crate) struct Again {
+    /// Names of the module's variables that the first launch left changed; all of them where that can't be told.
+    pub(crate) variables: Vec<String>,
+    pub(crate) observation: Box<Observation>,
+}
+
+impl Observation {
+    /// A launch that ran to its end and left these buffers, of which nothing else is known.
+    pub(crate) fn of_buffers(buffers: Vec<Option<Contents>>) -> Observation {
+        Observation {
+            outcome: Outcome::Completed,
+            buffers,
+            findings: Vec::new(),
+            counters: Counters::default(),
+            worst: Vec::new(),
+            printed: String::new(),
+            seconds: 0.0,
+            again: None,
+        }
+    }
 }

@@ -1,10 +1,11 @@
 //! warpsim, on the CPU.
 
 use warpsim::{
-    Detail, Device, Fault, FaultKind, Launch, LaunchError, Party, Program, Severity, Sink, Space, Touch,
+    BufferId, Detail, Device, Fault, FaultKind, Launch, LaunchError, Party, Program, Severity, Sink, Space,
+    Touch,
 };
 
-use super::{Arg, Contents, Observation, Outcome, Task};
+use super::{Again, Arg, Contents, Observation, Outcome, Task};
 use crate::finding::{Finding, Line, Site};
 
 /// Runs `task` on a fresh device.
@@ -33,7 +34,30 @@ pub(crate) fn run(program: &Program, task: &Task) -> Result<Observation, LaunchE
         launch.args.push(arg);
         buffers.push(buffer);
     }
-    let report = launch.run(program, &mut device)?;
+    let mut first = observe(program, &launch, &mut device, &buffers)?;
+    let is_done = first.outcome == Outcome::Completed && !first.findings.iter().any(|f| f.is_error);
+    if task.relaunch && is_done {
+        let variables = device.changed_variables(program);
+        if !variables.is_empty() {
+            for (arg, id) in task.args.iter().zip(&buffers) {
+                if let (Arg::Buffer { contents, .. }, Some(id)) = (arg, id) {
+                    device.reset(*id, contents.as_deref());
+                }
+            }
+            let second = observe(program, &launch, &mut device, &buffers)?;
+            first.again = Some(Again { variables, observation: Box::new(second) });
+        }
+    }
+    Ok(first)
+}
+
+fn observe(
+    program: &Program,
+    launch: &Launch,
+    device: &mut Device,
+    buffers: &[Option<BufferId>],
+) -> Result<Observation, LaunchError> {
+    let report = launch.run(program, device)?;
     Ok(Observation {
         outcome: match report.outcome {
             warpsim::Outcome::Completed => Outcome::Completed,
@@ -41,7 +65,7 @@ pub(crate) fn run(program: &Program, task: &Task) -> Result<Observation, LaunchE
             warpsim::Outcome::Timeout => Outcome::Timeout,
         },
         buffers: buffers
-            .into_iter()
+            .iter()
             .map(|id| id.map(|id| Contents { bytes: device.read(id), written: device.written(id) }))
             .collect(),
         findings: report.faults.iter().map(finding).collect(),
@@ -49,6 +73,7 @@ pub(crate) fn run(program: &Program, task: &Task) -> Result<Observation, LaunchE
         worst: report.worst,
         printed: report.printed,
         seconds: report.seconds,
+        again: None,
     })
 }
 

@@ -2,7 +2,7 @@
 
 use exercise::{Arg, Comparison, Expected, Instance, Role, Size, compare};
 
-use crate::engine::{Contents, Observation, Outcome};
+use crate::engine::{Again, Contents, Observation, Outcome};
 use crate::finding::Finding;
 
 /// How one case went.
@@ -58,8 +58,48 @@ pub(crate) struct Wrong {
     pub(crate) comparison: Comparison,
 }
 
-/// Judges one run: faults first, then what was done to the inputs, then values.
+/// Judges one run: faults first, then what was done to the inputs, then values. A kernel that is right once must be
+/// right again when it is launched a second time.
 pub(crate) fn judge_case(size: Size, instance: &Instance, observation: Observation) -> CaseJudgement {
+    let mut observation = observation;
+    let again = observation.again.take();
+    let first = judge_launch(size, instance, observation);
+    let Some(Again { variables, observation }) = again.filter(|_| first.verdict == CaseVerdict::Right) else {
+        return first;
+    };
+    let second = judge_launch(size, instance, *observation);
+    if second.verdict == CaseVerdict::Right {
+        return first;
+    }
+    let mut findings = vec![second_launch(second.verdict, &variables)];
+    findings.extend(second.findings);
+    CaseJudgement { size, verdict: CaseVerdict::Faults, findings, wrong: second.wrong }
+}
+
+/// A fault for a kernel that its own first launch has spoilt.
+fn second_launch(verdict: CaseVerdict, variables: &[String]) -> Finding {
+    let result = match verdict {
+        CaseVerdict::Timeout => "does not finish",
+        CaseVerdict::Faults => "is at fault",
+        CaseVerdict::WrongValues | CaseVerdict::Right | CaseVerdict::NotRun => "gives wrong values",
+    };
+    let named: Vec<String> = variables.iter().map(|name| format!("`{name}`")).collect();
+    let named = if named.is_empty() { "its variables".to_owned() } else { named.join(", ") };
+    Finding {
+        kind: "second_launch",
+        is_error: true,
+        message: format!(
+            "the first launch is right, but launched again on the same inputs the kernel {result}: it finds what the \
+             first launch left in {named}; put that back before the kernel ends"
+        ),
+        space: Some("global"),
+        site: None,
+        other: None,
+        count: 1,
+    }
+}
+
+fn judge_launch(size: Size, instance: &Instance, observation: Observation) -> CaseJudgement {
     let mut findings = observation.findings;
     findings.extend(modified_inputs(instance, &observation.buffers));
     let wrong = instance.expected.iter().find_map(|expected| wrong(instance, expected, &observation.buffers));
@@ -119,7 +159,6 @@ fn floats(bytes: &[u8]) -> Vec<f32> {
 #[cfg(test)]
 mod tests {
     use exercise::{Buffer, Scalar};
-    use warpsim::Counters;
 
     use super::*;
 
@@ -148,15 +187,7 @@ mod tests {
     }
 
     fn observation(a: [f32; 2], c: [f32; 2]) -> Observation {
-        Observation {
-            outcome: Outcome::Completed,
-            buffers: vec![contents(a, true), contents(c, true), None],
-            findings: Vec::new(),
-            counters: Counters::default(),
-            worst: Vec::new(),
-            printed: String::new(),
-            seconds: 0.0,
-        }
+        Observation::of_buffers(vec![contents(a, true), contents(c, true), None])
     }
 
     fn fault() -> Finding {
@@ -191,6 +222,25 @@ mod tests {
         let mut unwritten = observation([1.0, 2.0], [2.0, 4.0]);
         unwritten.buffers[1] = contents([2.0, 4.0], false);
         assert_eq!(judge_case([2, 1, 1], &instance(), unwritten).verdict, CaseVerdict::WrongValues);
+    }
+
+    #[test]
+    fn a_second_launch_must_be_right_too() {
+        let judge = |first: [f32; 2], second: Observation| {
+            let again = Again { variables: vec!["done".into()], observation: Box::new(second) };
+            let both = Observation { again: Some(again), ..observation([1.0, 2.0], first) };
+            judge_case([2, 1, 1], &instance(), both)
+        };
+        let right = observation([1.0, 2.0], [2.0, 4.0]);
+        assert_eq!(judge([2.0, 4.0], right.clone()).verdict, CaseVerdict::Right);
+        let stale = judge([2.0, 4.0], observation([1.0, 2.0], [0.0, 0.0]));
+        assert_eq!((stale.verdict, stale.findings[0].kind), (CaseVerdict::Faults, "second_launch"));
+        assert!(stale.findings[0].message.contains("in `done`"), "{}", stale.findings[0].message);
+        let hung = Observation { outcome: Outcome::Timeout, ..right.clone() };
+        assert!(judge([2.0, 4.0], hung).findings[0].message.contains("does not finish"));
+        // What is wrong at once is told as such.
+        let wrong = judge([2.0, 5.0], right);
+        assert_eq!((wrong.verdict, wrong.findings.len()), (CaseVerdict::WrongValues, 0));
     }
 
     #[test]

@@ -11,7 +11,8 @@ mod bootstrap;
 
 use exercise::Goal;
 
-use bootstrap::{interval, median};
+use bootstrap::interval;
+pub(crate) use bootstrap::median;
 
 /// How often the rounds may be looked at before the verdict is *inconclusive*.
 pub(crate) const LOOKS: usize = 3;

@@ -7,14 +7,16 @@ use serde_json::{Map, Value, json};
 use warpsim::{Counters, Space, WorstAccess};
 
 use super::{Examined, Graded, Judged, Looked, Placed, PlacedKernel, Run, RunVerdict, Verified};
+use crate::ceiling::Probed;
 use crate::compile::{self, Rejection, Resources};
 use crate::finding::{Finding, Site};
-use crate::judge::timing::Timing;
+use crate::judge::timing::{Round, Timing};
 use crate::judge::{CaseJudgement, RequirementJudgement, Wrong};
 use crate::message;
 use crate::progress::State;
 use crate::registry::Entry;
 use crate::submission::Submission;
+use crate::trial::Rates;
 
 pub(super) fn judged(judged: &Judged<'_>) {
     print(&judgement(judged));
@@ -37,17 +39,34 @@ pub(super) fn list(states: &[(&Entry, State)]) {
     print(&states.iter().map(row).collect::<Vec<_>>());
 }
 
-pub(super) fn verified(rows: &[Verified], seconds: f64) {
+pub(super) fn verified(machine: &str, rows: &[Verified], seconds: f64) {
     let row = |row: &Verified| {
+        let timing = row.timing.as_ref().map(|timing| timed(timing, row.rates.as_ref()));
         json!({"exercise": row.folder, "file": row.what, "expected": row.expected, "got": row.got,
-               "good": row.is_good, "timing": row.timing.as_ref().map(timing), "seconds": row.seconds})
+               "good": row.is_good, "verdict": row.verdict, "same_verdict": row.same.0, "repeats": row.same.1,
+               "size": row.size, "timing": timing, "positions": row.positions, "seconds": row.seconds})
     };
     let is_good = rows.iter().all(|row| row.is_good);
-    print(&json!({"good": is_good, "seconds": seconds, "files": rows.iter().map(row).collect::<Vec<_>>()}));
+    print(&json!({"good": is_good, "machine": machine, "seconds": seconds,
+                  "files": rows.iter().map(row).collect::<Vec<_>>()}));
 }
 
 pub(super) fn examined(rows: &[Examined]) {
     print(&rows);
+}
+
+pub(super) fn probed(probed: &Probed, kept: &anyhow::Result<std::path::PathBuf>) {
+    let Probed { device, ceilings } = probed;
+    let peak = |rate: f64| if rate > 0.0 { Some(rate) } else { None };
+    print(&json!({
+        "gpu": device.name,
+        "compute_capability": format!("{}.{}", device.compute_capability.0, device.compute_capability.1),
+        "copy_bytes_per_second": ceilings.copy_bytes_per_second,
+        "fma_flops_per_second": ceilings.fma_flops_per_second,
+        "peak_bytes_per_second": peak(device.peak_bandwidth()),
+        "peak_flops_per_second": peak(device.peak_flops()),
+        "kept_in": kept.as_ref().ok().map(|file| file.display().to_string()),
+    }));
 }
 
 pub(super) fn graded(graded: &Graded<'_>) {
@@ -220,7 +239,7 @@ fn judgement(judged: &Judged<'_>) -> Value {
         "resources": trial.launched.map(|launched| launched.resources),
         "cases": trial.cases.iter().map(|c| case(exercise, c, &name)).collect::<Vec<_>>(),
         "requirements": trial.requirements.iter().map(requirement).collect::<Vec<_>>(),
-        "timing": trial.timing.as_ref().map(timing),
+        "timing": trial.timing.as_ref().map(|timing| timed(timing, trial.rates.as_ref())),
         "not_timed": trial.not_timed,
         "not_judged_here": exercise.not_judged_here,
         "message": trial.rejection.as_ref().map(message::rejection),
@@ -230,6 +249,32 @@ fn judgement(judged: &Judged<'_>) -> Value {
         },
     });
     object["next"] = json!(message::next_step(judged));
+    object
+}
+
+/// Times with the rates that follow from them.
+fn timed(timing: &Timing, rates: Option<&Rates>) -> Value {
+    let mut object = self::timing(timing);
+    let Some(rates) = rates else { return object };
+    let per_second =
+        |amount: u64, milliseconds: f64| (amount > 0).then(|| amount as f64 / (milliseconds * 1e-3));
+    let of = |milliseconds: f64| {
+        json!({"bytes_per_second": per_second(rates.bytes, milliseconds),
+               "flops_per_second": per_second(rates.flops, milliseconds)})
+    };
+    let Round { baseline, reference, student } = timing.median;
+    object["rates"] = json!({
+        "bytes": rates.bytes, "flops": rates.flops,
+        "baseline": of(baseline), "reference": of(reference), "yours": of(student),
+        "ceilings": {"copy_bytes_per_second": rates.ceilings.copy_bytes_per_second,
+                     "fma_flops_per_second": rates.ceilings.fma_flops_per_second,
+                     "measured": rates.is_measured},
+    });
+    object["beside"] = json!(rates.beside.map(|beside| json!({
+        "name": beside.name, "milliseconds": beside.milliseconds,
+        "bytes_per_second": per_second(beside.bytes, beside.milliseconds),
+        "flops_per_second": per_second(beside.flops, beside.milliseconds),
+    })));
     object
 }
 

@@ -9,6 +9,7 @@ pub(crate) mod terminal;
 use serde::Serialize;
 use warpsim::{Counters, Space, WorstAccess};
 
+use crate::ceiling::Probed;
 use crate::compile::{Rejection, Resources};
 use crate::engine::Contents;
 use crate::finding::Finding;
@@ -18,7 +19,7 @@ use crate::judge::timing::Timing;
 use crate::progress::State;
 use crate::registry::Entry;
 use crate::submission::Submission;
-use crate::trial::Trial;
+use crate::trial::{Rates, Trial};
 
 /// A judged submission.
 pub(crate) struct Judged<'a> {
@@ -96,8 +97,18 @@ pub(crate) struct Verified {
     /// What it was.
     pub(crate) got: String,
     pub(crate) is_good: bool,
-    /// Times on a GPU, if it got that far.
+    /// The verdict's name for programs.
+    pub(crate) verdict: &'static str,
+    /// How many of how many repeats came to that verdict.
+    pub(crate) same: (usize, usize),
+    /// Times on a GPU, if it got that far; of repeats, those of the first.
     pub(crate) timing: Option<Timing>,
+    /// What the timed kernel moves and computes.
+    pub(crate) rates: Option<Rates>,
+    /// The size that is timed, in words.
+    pub(crate) size: Option<String>,
+    /// The position between baseline (0) and reference (1) in each repeat that was timed.
+    pub(crate) positions: Vec<f64>,
     /// For all of it.
     pub(crate) seconds: f64,
 }
@@ -224,14 +235,24 @@ pub(crate) fn list(states: &[(&Entry, State)], as_json: bool) {
     if as_json { json::list(states) } else { terminal::list(states) }
 }
 
+/// Tells, on standard error, what one repeat came to, so that a run that is cut short was not for nothing.
+pub(crate) fn repeated(repeat: usize, row: &Verified) {
+    terminal::repeated(repeat, row);
+}
+
 /// Tells what `verify` found.
-pub(crate) fn verified(rows: &[Verified], seconds: f64, as_json: bool) {
-    if as_json { json::verified(rows, seconds) } else { terminal::verified(rows, seconds) }
+pub(crate) fn verified(machine: &str, rows: &[Verified], seconds: f64, as_json: bool) {
+    if as_json { json::verified(machine, rows, seconds) } else { terminal::verified(rows, seconds) }
 }
 
 /// Tells what `doctor` found.
 pub(crate) fn examined(rows: &[Examined], as_json: bool) {
     if as_json { json::examined(rows) } else { terminal::examined(rows) }
+}
+
+/// Tells what a GPU reaches at best, and whether that could be kept.
+pub(crate) fn probed(probed: &Probed, kept: &anyhow::Result<std::path::PathBuf>, as_json: bool) {
+    if as_json { json::probed(probed, kept) } else { terminal::probed(probed, kept) }
 }
 
 /// Tells what a class got.

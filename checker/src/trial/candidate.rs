@@ -15,7 +15,7 @@ use crate::source;
 /// this many a kernel loops for ever, and is stopped after a few seconds.
 const FUEL: u64 = 1 << 26;
 
-/// For machines so slow that the fuel lasts longer than anybody waits, and for kernels that hang on a GPU.
+/// For machines so slow that the fuel lasts longer than anybody waits.
 const WALL_LIMIT: Duration = Duration::from_secs(20);
 
 /// A submission that compiles, and its launch.
@@ -28,6 +28,8 @@ pub(super) struct Candidate {
     pub(super) resources: Resources,
     pub(super) spec: LaunchSpec,
     pub(super) warnings: Vec<Diagnostic>,
+    /// The module's own variables, which a launch may leave changed.
+    pub(super) variables: Vec<String>,
 }
 
 /// Compiles a submission for `arch`, finds its kernel, and reads its launch macros.
@@ -57,7 +59,8 @@ fn check(exercise: &Exercise, text: &str, mut unit: Unit) -> Result<Candidate, R
     let resources = unit.resources_of(&symbol);
     kernel::check_registers(resources, spec.threads()).map_err(Rejection::Launch)?;
     let warnings = std::mem::take(&mut unit.warnings);
-    Ok(Candidate { unit, symbol, resources, spec, warnings })
+    let variables = kernel::variables(&unit.module);
+    Ok(Candidate { unit, symbol, resources, spec, warnings, variables })
 }
 
 /// Whether the kernel takes what the problem gives. PTX tells the sizes; what a pointer points to, only the source.
@@ -122,36 +125,62 @@ pub(super) fn case_seed(seed: u64, index: usize) -> u64 {
 /// The launch of a candidate on one instance.
 pub(super) fn task(
     exercise: &Exercise,
-    spec: &LaunchSpec,
+    candidate: &Candidate,
     size: Size,
     instance: &Instance,
 ) -> Result<Task, Rejection> {
+    let args = instance.args.iter().map(argument).collect();
+    Ok(Task { args, ..bare_task(exercise, candidate, size, instance)? })
+}
+
+/// The same with buffers that hold nothing: for what goes by their order alone.
+pub(super) fn bare_task(
+    exercise: &Exercise,
+    candidate: &Candidate,
+    size: Size,
+    instance: &Instance,
+) -> Result<Task, Rejection> {
+    let Candidate { spec, variables, .. } = candidate;
     let grid =
         spec.grid(exercise.problem.extent(size)).map_err(|error| Rejection::Launch(error.to_string()))?;
     Ok(Task {
         grid,
         block: spec.block,
         shared_bytes: spec.shared_bytes,
-        args: instance.args.iter().map(argument).collect(),
+        args: instance.args.iter().map(empty_argument).collect(),
         checks: Checks::ALL,
         fuel: FUEL,
         wall_limit: WALL_LIMIT,
+        relaunch: !variables.is_empty(),
     })
 }
 
 fn argument(arg: &ProblemArg) -> Arg {
+    match (empty_argument(arg), arg) {
+        (Arg::Buffer { name, bytes: length, .. }, ProblemArg::Buffer(buffer)) => {
+            Arg::Buffer { name, bytes: length, contents: buffer.data.as_deref().map(bytes) }
+        }
+        (empty, _) => empty,
+    }
+}
+
+fn empty_argument(arg: &ProblemArg) -> Arg {
     match arg {
         ProblemArg::Scalar(Scalar::Int(value)) => Arg::Value(value.to_le_bytes().to_vec()),
         ProblemArg::Scalar(Scalar::Float(value)) => Arg::Value(value.to_le_bytes().to_vec()),
-        ProblemArg::Buffer(buffer) => Arg::Buffer {
-            name: buffer.name.to_owned(),
-            bytes: buffer.len * size_of::<f32>(),
-            contents: buffer
-                .data
-                .as_ref()
-                .map(|data| data.iter().flat_map(|value| value.to_le_bytes()).collect()),
-        },
+        ProblemArg::Buffer(buffer) => {
+            Arg::Buffer { name: buffer.name.to_owned(), bytes: buffer.len * size_of::<f32>(), contents: None }
+        }
     }
+}
+
+/// Floats as they lie in memory.
+pub(super) fn bytes(values: &[f32]) -> Vec<u8> {
+    let mut bytes = vec![0; size_of_val(values)];
+    for (bytes, value) in bytes.chunks_exact_mut(4).zip(values) {
+        bytes.copy_from_slice(&value.to_le_bytes());
+    }
+    bytes
 }
 
 #[cfg(test)]

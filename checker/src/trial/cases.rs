@@ -1,13 +1,15 @@
 //! Running a candidate at every size, on the simulator or on a GPU.
 
-use cuda::device::DeviceInfo;
+use std::time::Duration;
+
 use cuda::nvrtc::{Arch, Toolchain};
 use exercise::{Exercise, Size};
 use warpsim::{Checks, Counters};
 
 use super::candidate::{Candidate, case_seed, prepare, task};
 use crate::compile::Rejection;
-use crate::engine::{Observation, Outcome, Task, gpu, sim};
+use crate::engine::gpu::{Code, Gpu};
+use crate::engine::{Observation, Outcome, Task, sim};
 use crate::judge::{self, CaseJudgement, CaseVerdict, Measured};
 use crate::kernel;
 
@@ -34,15 +36,18 @@ pub(super) fn simulate(
     })
 }
 
+/// Cases take microseconds on a GPU.
+const GPU_LIMIT: Duration = Duration::from_secs(3);
+
 /// Runs all cases on a GPU.
 pub(super) fn run_on(
-    device: &DeviceInfo,
+    gpu: &Gpu,
     exercise: &Exercise,
     candidate: &Candidate,
     seed: u64,
 ) -> anyhow::Result<Result<Tried, Rejection>> {
-    let code = gpu::Code { cubin: &candidate.unit.cubin, symbol: &candidate.symbol };
-    run_all(exercise, candidate, seed, None, |task| gpu::run(device, code, task))
+    let code = Code { image: &candidate.unit.image, symbol: &candidate.symbol };
+    run_all(exercise, candidate, seed, None, |task| gpu.run(code, task, &candidate.variables, GPU_LIMIT))
 }
 
 /// After a timeout the rest is left out: nobody should wait for each.
@@ -62,7 +67,7 @@ fn run_all(
             continue;
         }
         let instance = exercise.problem.instance(size, case_seed(seed, index));
-        let task = match task(exercise, &candidate.spec, size, &instance) {
+        let task = match task(exercise, candidate, size, &instance) {
             Ok(task) => task,
             Err(rejection) => return Ok(Err(rejection)),
         };
@@ -70,7 +75,9 @@ fn run_all(
             Ok(observation) => observation,
             Err(rejection) => return Ok(Err(rejection)),
         };
-        give_up = observation.outcome == Outcome::Timeout;
+        let hangs = |observation: &Observation| observation.outcome == Outcome::Timeout;
+        give_up =
+            hangs(&observation) || observation.again.as_ref().is_some_and(|again| hangs(&again.observation));
         let measured = measure(exercise, candidate, &task, size, observation.counters);
         tried.cases.push(judge::judge_case(size, &instance, observation));
         if is_counted && tried.cases.iter().all(|case| case.verdict == CaseVerdict::Right) {
@@ -97,7 +104,7 @@ pub(super) fn measure_reference(
 fn count(exercise: &Exercise, candidate: &Candidate, seed: u64) -> Result<Measured, Rejection> {
     let size = exercise.counted.size;
     let instance = exercise.problem.instance(size, case_seed(seed, exercise.cases.len()));
-    let mut task = task(exercise, &candidate.spec, size, &instance)?;
+    let mut task = task(exercise, candidate, size, &instance)?;
     task.checks = Checks { counters: true, ..Checks::NONE };
     let program = kernel::lower(&candidate.unit.module, &candidate.symbol)?;
     let observation = sim::run(&program, &task).map_err(|error| Rejection::Launch(error.to_string()))?;

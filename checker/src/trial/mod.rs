@@ -3,18 +3,21 @@
 mod candidate;
 mod cases;
 mod clock;
+mod rate;
 mod survey;
 
-use cuda::device::DeviceInfo;
 use cuda::nvrtc::{Arch, Diagnostic, Toolchain};
 use exercise::{Exercise, LaunchSpec};
 
 use crate::compile::{Rejection, Resources};
+use crate::engine::gpu::Gpu;
 use crate::judge::timing::Timing;
 use crate::judge::{self, CaseJudgement, CaseVerdict, RequirementJudgement, Verdict};
-use crate::registry::Entry;
+use crate::message;
 use candidate::{Candidate, prepare};
 use cases::Tried;
+pub(crate) use clock::{Stage, Timed};
+pub(crate) use rate::{Beside, Rates};
 pub(crate) use survey::survey;
 
 /// The seed of the inputs unless another one is asked for: verdicts are the same everywhere and every time.
@@ -26,15 +29,15 @@ pub(crate) enum Engine<'a> {
     /// The simulator alone.
     Sim,
     /// The simulator with its checks, then the clock of a GPU.
-    SimThenGpu(&'a DeviceInfo),
+    SimThenGpu(&'a Gpu),
     /// The GPU alone.
-    Gpu(&'a DeviceInfo),
+    Gpu(&'a Gpu),
 }
 
 /// What to try.
 #[derive(Clone, Copy)]
 pub(crate) struct Attempt<'a> {
-    pub(crate) entry: &'a Entry,
+    pub(crate) exercise: &'a Exercise,
     pub(crate) source: &'a str,
     /// What to call it in messages.
     pub(crate) name: &'a str,
@@ -43,6 +46,8 @@ pub(crate) struct Attempt<'a> {
     pub(crate) engine: Engine<'a>,
     /// Whether to measure the reference solution too, for the table.
     pub(crate) with_reference: bool,
+    /// Whether to time a library's way to do the same work beside the kernel.
+    pub(crate) with_yardstick: bool,
 }
 
 /// Everything that is known about a submission after it was judged.
@@ -57,10 +62,13 @@ pub(crate) struct Trial {
     pub(crate) requirements: Vec<RequirementJudgement>,
     /// Times on a GPU, if it got that far.
     pub(crate) timing: Option<Timing>,
+    /// What the timed kernel moves and computes.
+    pub(crate) rates: Option<Rates>,
     /// Why a GPU that is there was of no use.
     pub(crate) not_timed: Option<String>,
     /// How the kernel was launched, and what it occupies.
     pub(crate) launched: Option<Launched>,
+    candidate: Option<Candidate>,
 }
 
 /// How a kernel was launched.
@@ -75,11 +83,30 @@ pub(crate) struct Launched {
 /// # Errors
 /// If the environment keeps it from being judged.
 pub(crate) fn judge(toolchain: &Toolchain, attempt: &Attempt<'_>) -> anyhow::Result<Trial> {
-    let Attempt { entry, source, name, seed, engine, with_reference } = *attempt;
-    let exercise = &entry.exercise;
+    let mut trial = examine(toolchain, attempt)?;
+    let Some(gpu) = trial.clock_for(attempt) else { return Ok(trial) };
+    let timed = Stage::new(toolchain, gpu, attempt.exercise, attempt.seed).and_then(|stage| {
+        let Some(stage) = stage else { return Ok(None) };
+        let timed = trial.time(toolchain, attempt, gpu, &stage)?;
+        Ok(Some((stage, timed)))
+    });
+    match timed {
+        Ok(Some((stage, timed))) => trial.settle(&stage, timed),
+        Ok(None) => {}
+        Err(error) => trial.excuse(attempt, error)?,
+    }
+    Ok(trial)
+}
+
+/// Judges all but the time.
+///
+/// # Errors
+/// As [`judge`].
+pub(crate) fn examine(toolchain: &Toolchain, attempt: &Attempt<'_>) -> anyhow::Result<Trial> {
+    let Attempt { exercise, source, name, seed, engine, with_reference, .. } = *attempt;
     let (arch, is_simulated) = match engine {
         Engine::Sim | Engine::SimThenGpu(_) => (Arch::SM_80, true),
-        Engine::Gpu(device) => (device.arch(), false),
+        Engine::Gpu(gpu) => (gpu.info.arch(), false),
     };
     // The reference has a core to itself where there are two.
     let (tried, reference) = rayon::join(
@@ -92,32 +119,24 @@ pub(crate) fn judge(toolchain: &Toolchain, attempt: &Attempt<'_>) -> anyhow::Res
             }
         },
     );
-    let (candidate, Tried { mut cases, measured }) = match tried? {
+    let (mut candidate, Tried { cases, measured }) = match tried? {
         Ok(tried) => tried,
         Err(rejection) => return Ok(Trial::rejected(rejection)),
-    };
-    let is_right = cases.iter().all(|case| case.verdict == CaseVerdict::Right);
-    let (timing, not_timed) = match engine {
-        Engine::Gpu(device) if is_right => (clock::time(toolchain, device, attempt, &mut cases)?, None),
-        // Where the simulator has judged already, a GPU that fails is only worth a note.
-        Engine::SimThenGpu(device) if is_right => match clock::time(toolchain, device, attempt, &mut cases) {
-            Ok(timing) => (timing, None),
-            Err(error) => (None, Some(error.to_string())),
-        },
-        _ => (None, None),
     };
     let reference = reference?;
     let requirements =
         judge::judge_requirements(exercise.requirements, measured.as_ref(), reference.as_ref());
     Ok(Trial {
-        verdict: judge::verdict(&cases, &requirements, timing.map(|timing| timing.decision)),
+        verdict: judge::verdict(&cases, &requirements, None),
         rejection: None,
-        warnings: candidate.warnings,
+        warnings: std::mem::take(&mut candidate.warnings),
         cases,
         requirements,
-        timing,
-        not_timed,
+        timing: None,
+        rates: None,
+        not_timed: None,
         launched: Some(Launched { spec: candidate.spec, resources: candidate.resources }),
+        candidate: Some(candidate),
     })
 }
 
@@ -134,12 +153,69 @@ fn run(
     };
     let tried = match engine {
         Engine::Sim | Engine::SimThenGpu(_) => cases::simulate(exercise, &candidate, seed)?,
-        Engine::Gpu(device) => cases::run_on(device, exercise, &candidate, seed)?,
+        Engine::Gpu(gpu) => cases::run_on(gpu, exercise, &candidate, seed)?,
     };
     Ok(tried.map(|tried| (candidate, tried)))
 }
 
 impl Trial {
+    /// The GPU on which this kernel is to be timed, if it is.
+    pub(crate) fn clock_for<'a>(&self, attempt: &Attempt<'a>) -> Option<&'a Gpu> {
+        let (Engine::Gpu(gpu) | Engine::SimThenGpu(gpu)) = attempt.engine else { return None };
+        let is_right =
+            self.candidate.is_some() && self.cases.iter().all(|case| case.verdict == CaseVerdict::Right);
+        let speed = attempt.exercise.speed?;
+        (is_right && clock::is_judged_on(gpu, &speed)).then_some(gpu)
+    }
+
+    /// Times the kernel; nothing else may use the GPU meanwhile. [`Trial::settle`] is to follow.
+    ///
+    /// # Errors
+    /// If the machine is to blame; see [`Trial::excuse`].
+    pub(crate) fn time(
+        &self,
+        toolchain: &Toolchain,
+        attempt: &Attempt<'_>,
+        gpu: &Gpu,
+        stage: &Stage,
+    ) -> anyhow::Result<Timed> {
+        let recompiled = match attempt.engine {
+            // What was simulated is code for another architecture.
+            Engine::SimThenGpu(_) => {
+                let Attempt { exercise, source, name, .. } = *attempt;
+                let again = prepare(toolchain, exercise, source, name, gpu.info.arch())?;
+                Some(again.map_err(|why| anyhow::anyhow!(message::rejection(&why)))?)
+            }
+            Engine::Gpu(_) | Engine::Sim => None,
+        };
+        let candidate = recompiled.as_ref().or(self.candidate.as_ref());
+        let candidate = candidate.ok_or_else(|| anyhow::anyhow!("there is nothing to time"))?;
+        stage.time(gpu, attempt.exercise, candidate, attempt.with_yardstick)
+    }
+
+    /// Verifies what was computed while the clock ran, and gives the verdict.
+    pub(crate) fn settle(&mut self, stage: &Stage, timed: Timed) {
+        match stage.verify(&timed) {
+            // The timed size is one more case.
+            Some(wrong) => self.cases.push(wrong),
+            None => (self.timing, self.rates) = (timed.timing, timed.rates),
+        }
+        let decision = self.timing.map(|timing| timing.decision);
+        self.verdict = judge::verdict(&self.cases, &self.requirements, decision);
+    }
+
+    /// Where the simulator has judged already, a GPU that fails is only worth a note.
+    ///
+    /// # Errors
+    /// The same error where only the GPU judges.
+    pub(crate) fn excuse(&mut self, attempt: &Attempt<'_>, error: anyhow::Error) -> anyhow::Result<()> {
+        if !matches!(attempt.engine, Engine::SimThenGpu(_)) {
+            return Err(error);
+        }
+        self.not_timed = Some(error.to_string());
+        Ok(())
+    }
+
     fn rejected(rejection: Rejection) -> Trial {
         Trial {
             verdict: Verdict::of_rejection(&rejection),
@@ -148,8 +224,10 @@ impl Trial {
             cases: Vec::new(),
             requirements: Vec::new(),
             timing: None,
+            rates: None,
             not_timed: None,
             launched: None,
+            candidate: None,
         }
     }
 }

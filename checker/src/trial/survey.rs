@@ -34,7 +34,7 @@ pub(crate) fn survey(
     };
     let size = exercise.counted.size;
     let instance = exercise.problem.instance(size, case_seed(seed, exercise.cases.len()));
-    let mut task = match task(exercise, &candidate.spec, size, &instance) {
+    let mut task = match task(exercise, &candidate, size, &instance) {
         Ok(task) => task,
         Err(rejection) => return Ok(Err(rejection)),
     };

@@ -77,11 +77,52 @@ fn what_lies_behind_a_buffer_is_not_to_be_had() {
 
 #[test]
 fn nothing_is_left_from_an_earlier_launch() {
-    // Answers kept in global variables, by one launch for the next: every launch has a fresh module.
+    // Answers kept in global variables, by one launch for the next: every case has a fresh module.
     let globals = "__device__ float kept[1 << 17];\n";
     let stale = "out[col * rows + row] = kept[(col * rows + row) & 0x1ffff];\n    \
                  kept[(col * rows + row) & 0x1ffff] = in[row * cols + col];";
     assert_eq!(transpose(globals, stale), "wrong_values");
+}
+
+/// Judges a transpose that must be at fault; gives back what is said of it.
+#[track_caller]
+fn faults(globals: &str, body: &str) -> String {
+    let scratch = Scratch::new();
+    scratch.write("kernel.cu", format!("{HEAD}{globals}{TRANSPOSE}    {body}\n}}\n"));
+    let (code, out, err) = scratch.run(&["05", "--file", "kernel.cu", "--engine", "sim"]);
+    assert_eq!(code, 1, "{out}{err}");
+    out
+}
+
+#[test]
+fn a_kernel_works_on_its_second_launch_too() {
+    let transposed = "out[col * rows + row] = in[row * cols + col];";
+    // Only the first launch works.
+    let lazy = format!(
+        "if (launches == 0) {transposed}\n    __threadfence(); if (atomicAdd(&threads, 1) == rows * cols - 1) launches = 1;"
+    );
+    let said = faults("__device__ int launches, threads;\n", &lazy);
+    assert!(said.contains("launched again on the same inputs the kernel"), "{said}");
+    assert!(
+        said.contains("in `launches`")
+            || said.contains("`threads`, `launches`")
+            || said.contains("`launches`, `threads`"),
+        "{said}"
+    );
+    // A counter of threads that is never put back.
+    let counted = format!("if (atomicAdd(&arrived, 1) < rows * cols) {transposed}");
+    let dirty = faults("__device__ int arrived;\n", &counted);
+    assert!(dirty.contains("what the first launch left in `arrived`; put that back"), "{dirty}");
+}
+
+#[test]
+fn a_kernel_that_puts_its_counter_back_is_right() {
+    // `atomicInc` wraps to 0 after the last thread.
+    let body = "if (atomicInc(&arrived, rows * cols - 1) < rows * cols) out[col * rows + row] = in[row * cols + col];";
+    assert_eq!(transpose("__device__ unsigned arrived;\n", body), "too_slow");
+    // A counter of launches does no harm.
+    let body = "out[col * rows + row] = in[row * cols + col]; if (row + col == 0) launches++;";
+    assert_eq!(transpose("__device__ int launches;\n", body), "too_slow");
 }
 
 #[test]

@@ -1,16 +1,22 @@
 //! Kernels on a real GPU.
 //!
-//! The calling process never touches CUDA: every call starts a worker that opens the driver, does one thing and
-//! ends. A kernel that hangs is killed with its worker, and an error that poisons the CUDA context ends with it too.
+//! The calling process never touches CUDA: a [`Session`] does, in a worker process that opens the driver once and
+//! then serves one request after another. A kernel that hangs is killed with its worker, and an error that poisons the
+//! CUDA context ends with it too: after any error the next request gets a new worker.
 //!
-//! - [`probe`] says which GPUs there are,
-//! - [`run`] launches one kernel and gives back its buffers,
-//! - [`time`] times several kernels against each other in interleaved rounds.
+//! - [`Session::probe`] says which GPUs there are,
+//! - [`Session::run`] launches one kernel and gives back its buffers,
+//! - [`Session::time`] times several kernels against each other in interleaved rounds,
+//! - [`Session::ceilings`] measures what the GPU can do at best.
 //!
 //! Numbers come out raw. What they mean is the caller's business.
 
+mod bench;
+mod ceiling_task;
+mod cublas;
 mod driver;
 mod error;
+mod helper;
 mod job;
 mod nvml;
 mod parent;
@@ -24,8 +30,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 pub use error::{DeviceError, FaultKind};
-pub use parent::{probe, probe_with, run, run_with, time, time_with};
-pub(crate) use serve::{TASK, serve};
+pub use job::InputFile;
+pub use parent::{Session, probe};
+pub(crate) use serve::{Server, TASK};
 
 use crate::nvrtc::Arch;
 
@@ -75,15 +82,37 @@ impl DeviceInfo {
     pub fn peak_bandwidth(&self) -> f64 {
         2.0 * f64::from(self.memory_clock_khz) * 1e3 * f64::from(self.memory_bus_bits) / 8.0
     }
+
+    /// Single-precision operations per second, tensor cores aside, that the FP32 cores allow at the highest clock: a
+    /// fused multiply-add is two. 0 where the driver does not tell the clock.
+    ///
+    /// Cores per multiprocessor: 64 on compute capability 6.0, 7.x and 8.0, 128 on every other (CUDA C++ Programming
+    /// Guide, "Compute Capabilities").
+    pub fn peak_flops(&self) -> f64 {
+        let cores = match self.compute_capability {
+            (6, 0) | (7, _) | (8, 0) => 64.0,
+            _ => 128.0,
+        };
+        2.0 * cores * f64::from(self.multiprocessors) * f64::from(self.clock_khz) * 1e3
+    }
 }
 
-/// One launch: machine code, entry point, geometry and arguments.
+/// Code for a GPU.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Image {
+    /// Machine code, for one architecture.
+    Cubin(Vec<u8>),
+    /// PTX, which the driver compiles for the GPU it finds.
+    Ptx(String),
+}
+
+/// One launch: code, entry point, geometry and arguments.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Launch {
     /// Name used in errors: `yours`, `baseline`.
     pub label: String,
-    /// The cubin.
-    pub cubin: Vec<u8>,
+    /// The code.
+    pub image: Image,
     /// The kernel's symbol, mangled unless `extern "C"`.
     pub kernel: String,
     /// Blocks in x, y, z.
@@ -120,6 +149,8 @@ pub enum Arg {
 pub enum Init<'a> {
     /// These bytes.
     Bytes(&'a [u8]),
+    /// What lies in this file: for several requests with the same input.
+    File(&'a InputFile),
     /// This many bytes of 0xFF: as floats NaN, as indices far outside.
     Poison(u64),
 }
@@ -129,6 +160,7 @@ impl Init<'_> {
     pub fn len(&self) -> u64 {
         match self {
             Self::Bytes(bytes) => bytes.len() as u64,
+            Self::File(file) => file.bytes(),
             Self::Poison(bytes) => *bytes,
         }
     }
@@ -157,6 +189,9 @@ pub struct RunRequest<'a> {
     pub launch: Launch,
     /// The buffers that its arguments name.
     pub buffers: &'a [Buffer<'a>],
+    /// Whether to launch it a second time, with all buffers as they were before the first launch but with whatever
+    /// the first launch left in the module's own variables.
+    pub relaunch: bool,
     /// How long the kernel may take.
     pub limit: Duration,
 }
@@ -168,7 +203,9 @@ pub struct RunReply {
     pub device: DeviceInfo,
     /// Contents of every buffer whose `read_back` is set; the others are empty.
     pub buffers: Vec<Vec<u8>>,
-    /// Time of the launch, in milliseconds, cold. For orientation: [`time`] measures.
+    /// The same after a second launch, if there was one and it left anything else, in any bit.
+    pub again: Option<Vec<Vec<u8>>>,
+    /// Time of the first launch, in milliseconds, cold. For orientation: [`Session::time`] measures.
     pub milliseconds: f64,
 }
 
@@ -183,6 +220,22 @@ pub enum Work {
         from: usize,
         /// Index of the destination, at least as long.
         to: usize,
+    },
+    /// The driver's own copy of the first half of a buffer to its second half, where there is no other of its size.
+    CopyWithin {
+        /// Index of the buffer.
+        buffer: usize,
+    },
+    /// cuBLAS' product of row-major single-precision matrices, without tensor cores (`CUBLAS_PEDANTIC_MATH`).
+    MatrixProduct {
+        /// Index of the left factor, M x K.
+        a: usize,
+        /// Index of the right factor, K x N.
+        b: usize,
+        /// Index of the product, M x N.
+        c: usize,
+        /// M, N and K.
+        size: [u32; 3],
     },
 }
 
@@ -226,17 +279,27 @@ pub struct TimeReply {
     pub host_checks: Vec<HostCheck>,
     /// Clocks before the first and after the last round, where the driver's management library tells.
     pub clocks: Vec<Clocks>,
-    /// Outputs of the checked work's first timed launch; empty for buffers without `read_back`.
-    pub outputs: Vec<Vec<u8>>,
+    /// What the checked work's first timed launch left in buffers with `read_back`; `None` where that is what the buffer
+    /// held before.
+    pub outputs: Vec<Option<Vec<u8>>>,
     /// Rounds in which its outputs differed, in any bit, from those.
     pub differing_rounds: Vec<u32>,
     /// What they were in the first few of these rounds ([`DIFFERING_KEPT`] at most). A kernel may sum in another
     /// order each time, so look before judging.
-    pub differing_outputs: Vec<Vec<Vec<u8>>>,
+    pub differing_outputs: Vec<Vec<Option<Vec<u8>>>>,
 }
 
 /// For how many rounds differing outputs are kept.
 pub const DIFFERING_KEPT: usize = 4;
+
+/// What a GPU reaches at best, measured.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Ceilings {
+    /// The driver's own copy from one place of global memory to another: bytes read plus bytes written, per second.
+    pub copy_bytes_per_second: f64,
+    /// Single-precision operations per second of independent fused multiply-adds, each of which is two.
+    pub fma_flops_per_second: f64,
+}
 
 /// One launch, timed twice.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

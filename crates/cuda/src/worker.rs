@@ -2,8 +2,8 @@
 //!
 //! A compiler that reads hostile source and a driver that a hung kernel can freeze both belong in a process that
 //! may be killed. The worker is the calling program itself, started again with a hidden first argument, so a
-//! single binary is enough. One worker serves one request: a frame on its standard input, a frame on its standard
-//! output, and its end.
+//! single binary is enough. Requests are frames on its standard input, replies frames on its standard output, one after
+//! another: the compiler's worker serves one, the GPU's as many as go well.
 
 mod child;
 #[cfg(all(test, unix))]
@@ -17,7 +17,7 @@ use std::path::PathBuf;
 
 pub(crate) use child::set_memory_limits;
 pub use parent::WorkerError;
-pub(crate) use parent::{Call, call};
+pub(crate) use parent::{Call, Session, call};
 pub(crate) use process::CPU_LIMIT;
 
 /// The first argument that turns a program into a worker.
@@ -54,7 +54,7 @@ impl Default for Command {
     }
 }
 
-/// Serves one request and exits, if this process was started as a worker; else returns at once.
+/// Serves requests and exits, if this process was started as a worker; else returns at once.
 ///
 /// Call it before anything else in `main`: before arguments are parsed, threads started or anything printed.
 pub fn run_if_worker() {

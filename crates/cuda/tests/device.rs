@@ -2,18 +2,22 @@
 
 mod common;
 
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use common::{toolchain, worker};
 use cuda::device::{
-    self, Arg, Buffer, DeviceError, DeviceInfo, FaultKind, Init, Launch, RunReply, RunRequest, TimeRequest,
-    Work,
+    self, Arg, Buffer, DeviceError, DeviceInfo, FaultKind, Image, Init, InputFile, Launch, RunReply,
+    RunRequest, Session, TimeRequest, Work,
 };
 use cuda::nvrtc;
 
+/// One worker for all tests: none may leave it in a state that another notices.
+static SESSION: LazyLock<Session> = LazyLock::new(|| Session::with_command(worker()));
+
 /// The first GPU, or `None` with a word on standard error.
 fn gpu() -> Option<DeviceInfo> {
-    match device::probe_with(&worker()) {
+    match SESSION.probe() {
         Ok(devices) => devices.into_iter().next(),
         Err(error) => {
             eprintln!("skipped, no GPU: {error}");
@@ -28,7 +32,7 @@ fn launch(gpu: &DeviceInfo, source: &str, block: u32, args: Vec<Arg>) -> Launch 
     let compiled = nvrtc::compile_with(&worker(), toolchain(), &request).unwrap();
     Launch {
         label: "yours".into(),
-        cubin: compiled.cubin,
+        image: Image::Cubin(compiled.cubin),
         kernel: compiled.kernels[0].name.clone(),
         grid_dim: [1, 1, 1],
         block_dim: [block, 1, 1],
@@ -38,7 +42,7 @@ fn launch(gpu: &DeviceInfo, source: &str, block: u32, args: Vec<Arg>) -> Launch 
 }
 
 fn run(launch: Launch, buffers: &[Buffer<'_>], limit: Duration) -> Result<RunReply, DeviceError> {
-    device::run_with(&worker(), &RunRequest { ordinal: 0, launch, buffers, limit })
+    SESSION.run(&RunRequest { ordinal: 0, launch, buffers, relaunch: false, limit })
 }
 
 const OUT: Buffer<'_> = Buffer { init: Init::Poison(256), read_back: true };
@@ -46,7 +50,7 @@ const LIMIT: Duration = Duration::from_secs(5);
 
 #[test]
 fn a_probe_gives_gpus_or_a_reason() {
-    match device::probe_with(&worker()) {
+    match SESSION.probe() {
         Ok(devices) => {
             assert!(!devices.is_empty());
             for (ordinal, gpu) in devices.iter().enumerate() {
@@ -64,9 +68,10 @@ fn a_probe_gives_gpus_or_a_reason() {
                 ordinal: 0,
                 launch: no_launch(),
                 buffers: &[OUT],
+                relaunch: false,
                 limit: Duration::from_secs(1),
             };
-            assert_eq!(device::run_with(&worker(), &request).unwrap_err(), error, "the same from every call");
+            assert_eq!(SESSION.run(&request).unwrap_err(), error, "the same from every call");
         }
     }
 }
@@ -74,7 +79,7 @@ fn a_probe_gives_gpus_or_a_reason() {
 fn no_launch() -> Launch {
     Launch {
         label: "none".into(),
-        cubin: vec![],
+        image: Image::Cubin(vec![]),
         kernel: "k".into(),
         grid_dim: [1; 3],
         block_dim: [1; 3],
@@ -169,13 +174,14 @@ fn wrong_launches_are_refused() {
     assert!(matches!(error, DeviceError::Refused { .. }), "{error:?}");
     let error = run(Launch { kernel: "other".into(), ..good.clone() }, &[OUT], LIMIT).unwrap_err();
     assert!(matches!(error, DeviceError::NoKernel { .. }), "{error:?}");
-    let error = run(Launch { cubin: vec![0x7f; 100], ..good.clone() }, &[OUT], LIMIT).unwrap_err();
+    let error =
+        run(Launch { image: Image::Cubin(vec![0x7f; 100]), ..good.clone() }, &[OUT], LIMIT).unwrap_err();
     assert!(matches!(error, DeviceError::WrongArchitecture { .. }), "{error:?}");
     let huge = Buffer { init: Init::Poison(1 << 45), read_back: false };
     let error = run(good.clone(), &[huge], LIMIT).unwrap_err();
     assert!(matches!(error, DeviceError::OutOfMemory { .. }), "{error:?}");
-    let request = RunRequest { ordinal: 99, launch: good, buffers: &[OUT], limit: LIMIT };
-    let error = device::run_with(&worker(), &request).unwrap_err();
+    let request = RunRequest { ordinal: 99, launch: good, buffers: &[OUT], relaunch: false, limit: LIMIT };
+    let error = SESSION.run(&request).unwrap_err();
     assert!(matches!(error, DeviceError::NoSuchDevice { ordinal: 99, .. }), "{error:?}");
 }
 
@@ -214,7 +220,7 @@ fn more_work_takes_more_time_and_outputs_are_kept() {
         launch_limit: LIMIT,
         limit: Duration::from_secs(60),
     };
-    let reply = device::time_with(&worker(), &request).unwrap();
+    let reply = SESSION.time(&request).unwrap();
     assert_eq!(reply.rounds.len(), 30);
     let median = |work: usize| {
         let mut times: Vec<f64> = reply.rounds.iter().map(|round| round[work]).collect();
@@ -232,7 +238,7 @@ fn more_work_takes_more_time_and_outputs_are_kept() {
     assert!(baseline > 2.0 * reference, "{baseline} {reference}");
     assert!((yours / reference).ln().abs() < 0.05, "equal kernels take equal time: {yours} {reference}");
     assert!(empty < yours && copy > 0.0, "{empty}");
-    assert_eq!(reply.outputs[1], input);
+    assert_eq!((&reply.outputs[0], reply.outputs[1].as_ref()), (&None, Some(&input)));
     assert!(reply.differing_rounds.is_empty() && reply.differing_outputs.is_empty());
     for check in &reply.host_checks {
         assert!(check.host_ms > 0.9 * check.event_ms && check.host_ms < check.event_ms + 1.0, "{check:?}");
@@ -254,7 +260,7 @@ fn loading_the_code_afresh_is_not_billed_to_the_kernel() {
         launch_limit: LIMIT,
         limit: Duration::from_secs(60),
     };
-    let reply = device::time_with(&worker(), &request).unwrap();
+    let reply = SESSION.time(&request).unwrap();
     let median = |mut times: Vec<f64>| {
         times.sort_by(f64::total_cmp);
         times[times.len() / 2]
@@ -285,13 +291,141 @@ fn a_kernel_that_remembers_or_varies_is_noticed() {
         launch_limit: LIMIT,
         limit: Duration::from_secs(60),
     };
-    let reply = device::time_with(&worker(), &request(lazy)).unwrap();
-    assert_eq!(reply.outputs[0][..4], 5u32.to_le_bytes());
+    let reply = SESSION.time(&request(lazy)).unwrap();
+    assert_eq!(reply.outputs[0].as_ref().unwrap()[..4], 5u32.to_le_bytes());
     assert!(reply.differing_rounds.is_empty(), "its variables are new each time: it has to work each time");
-    let reply = device::time_with(&worker(), &request(varies)).unwrap();
+    let reply = SESSION.time(&request(varies)).unwrap();
     assert_eq!(reply.differing_rounds, (1..10).collect::<Vec<_>>());
     assert_eq!(reply.differing_outputs.len(), device::DIFFERING_KEPT);
     assert_ne!(reply.differing_outputs[0][0], reply.outputs[0]);
+}
+
+#[test]
+fn a_second_launch_finds_what_the_first_left_in_variables_only() {
+    let Some(gpu) = gpu() else { return };
+    let lazy =
+        "__device__ int done = 0;\nextern \"C\" __global__ void k(int* out) { if (done++ == 0) out[0] = 5; }";
+    let tidy = "__device__ int done = 0;\n\
+                extern \"C\" __global__ void k(int* out) { if (done++ == 0) out[0] = 5; done = 0; }";
+    let run = |source: &str| {
+        let launch = launch(&gpu, source, 1, vec![Arg::Buffer(0)]);
+        SESSION
+            .run(&RunRequest { ordinal: 0, launch, buffers: &[OUT], relaunch: true, limit: LIMIT })
+            .unwrap()
+    };
+    let reply = run(lazy);
+    assert_eq!(reply.buffers[0][..4], 5u32.to_le_bytes());
+    assert_eq!(
+        reply.again.unwrap()[0][..4],
+        [0xff; 4],
+        "nothing was written, and nothing was left in the buffer"
+    );
+    let reply = run(tidy);
+    assert_eq!((&reply.buffers[0][..4], reply.again), (&5u32.to_le_bytes()[..], None));
+}
+
+#[test]
+fn a_session_keeps_its_worker_and_no_memory() {
+    let Some(gpu) = gpu() else { return };
+    let session = Session::with_command(worker());
+    let source = "extern \"C\" __global__ void k(int* out) { out[threadIdx.x] = 3; }";
+    let run = || {
+        let launch = launch(&gpu, source, 1, vec![Arg::Buffer(0)]);
+        session
+            .run(&RunRequest { ordinal: 0, launch, buffers: &[OUT], relaunch: false, limit: LIMIT })
+            .unwrap()
+    };
+    run();
+    let started = Instant::now();
+    for _ in 0..20 {
+        run();
+    }
+    // Compiling is the most of it.
+    eprintln!("{:?} for one more run", started.elapsed() / 20);
+    // Far more than the GPU has, if it were kept.
+    let half = Buffer { init: Init::Poison(gpu.memory_bytes / 2), read_back: false };
+    for _ in 0..4 {
+        let launch = launch(&gpu, source, 1, vec![Arg::Buffer(0)]);
+        session
+            .run(&RunRequest { ordinal: 0, launch, buffers: &[half], relaunch: false, limit: LIMIT })
+            .unwrap();
+    }
+}
+
+#[test]
+fn ptx_is_compiled_by_the_driver_or_refused_with_its_reason() {
+    let Some(gpu) = gpu() else { return };
+    let source = "extern \"C\" __global__ void k(int* out) { out[threadIdx.x] = 3; }";
+    let good = launch(&gpu, source, 1, vec![Arg::Buffer(0)]);
+    let ptx = ".version 7.0\n.target sm_52\n.address_size 64\n.visible .entry k(.param .u64 out)\n{\n\
+               .reg .b64 %rd<3>;\nld.param.u64 %rd1, [out];\ncvta.to.global.u64 %rd2, %rd1;\n\
+               st.global.u32 [%rd2], 3;\nret;\n}\n";
+    let with = |text: &str| Launch { image: Image::Ptx(text.into()), ..good.clone() };
+    assert_eq!(run(with(ptx), &[OUT], LIMIT).unwrap().buffers[0][..4], 3u32.to_le_bytes());
+    let error = run(with(&ptx.replace("%rd2], 3", "%rd9], 3")), &[OUT], LIMIT).unwrap_err();
+    assert!(matches!(&error, DeviceError::BadPtx { log, .. } if log.contains("rd9")), "{error}");
+    let error = run(with(&ptx.replace("sm_52", "sm_199")), &[OUT], LIMIT).unwrap_err();
+    assert!(matches!(&error, DeviceError::BadPtx { .. }), "{error}");
+}
+
+#[test]
+fn ceilings_are_near_what_the_clocks_allow() {
+    let Some(gpu) = gpu() else { return };
+    let started = Instant::now();
+    let ceilings = SESSION.ceilings(0).unwrap();
+    eprintln!("{}: {ceilings:?} in {:?}", gpu.name, started.elapsed());
+    let of = |part: f64, whole: f64| whole == 0.0 || (0.4..1.05).contains(&(part / whole));
+    assert!(
+        of(ceilings.copy_bytes_per_second, gpu.peak_bandwidth()),
+        "{} {}",
+        ceilings.copy_bytes_per_second,
+        gpu.peak_bandwidth()
+    );
+    assert!(
+        of(ceilings.fma_flops_per_second, gpu.peak_flops()),
+        "{} {}",
+        ceilings.fma_flops_per_second,
+        gpu.peak_flops()
+    );
+}
+
+#[test]
+fn cublas_multiplies_row_by_row_where_it_is_there() {
+    if gpu().is_none() {
+        return;
+    }
+    let (m, n, k) = (3, 5, 2);
+    let bytes = |values: &[f32]| values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<_>>();
+    let a: Vec<f32> = (0..m * k).map(|i| i as f32).collect();
+    let b: Vec<f32> = (0..k * n).map(|i| 10.0 + i as f32).collect();
+    let (a_file, b_bytes) = (InputFile::new(&bytes(&a)).unwrap(), bytes(&b));
+    let buffers = [
+        Buffer { init: Init::File(&a_file), read_back: true },
+        Buffer { init: Init::Bytes(&b_bytes), read_back: false },
+        Buffer { init: Init::Poison((4 * m * n) as u64), read_back: true },
+    ];
+    let request = TimeRequest {
+        ordinal: 0,
+        works: vec![Work::MatrixProduct { a: 0, b: 1, c: 2, size: [m as u32, n as u32, k as u32] }],
+        checked: 0,
+        buffers: &buffers,
+        rounds: 3,
+        warmups: 1,
+        seed: 1,
+        launch_limit: LIMIT,
+        limit: Duration::from_secs(60),
+    };
+    let reply = match SESSION.time(&request) {
+        Ok(reply) => reply,
+        Err(error @ DeviceError::NoLibrary { .. }) => return eprintln!("skipped: {error}"),
+        Err(error) => panic!("{error}"),
+    };
+    let expected: Vec<f32> =
+        (0..m * n).map(|i| (0..k).map(|j| a[i / n * k + j] * b[j * n + i % n]).sum()).collect();
+    assert_eq!(reply.outputs, [None, None, Some(bytes(&expected))]);
+    let bad =
+        TimeRequest { works: vec![Work::MatrixProduct { a: 0, b: 1, c: 2, size: [3, 5, 3] }], ..request };
+    assert!(matches!(SESSION.time(&bad), Err(DeviceError::BadRequest(_))));
 }
 
 #[test]

@@ -4,6 +4,8 @@ mod pattern;
 
 pub use pattern::Pattern;
 
+use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
+
 use crate::problem::Expected;
 
 /// How an output compares.
@@ -30,6 +32,9 @@ impl Comparison {
 /// element that was not written, whatever it holds. Elements beyond the end of a shorter slice count as never written.
 pub fn compare(expected: &Expected, got: &[f32], written: &[bool]) -> Comparison {
     let total = expected.values.len();
+    if is_all_right(expected, got, written) {
+        return Comparison { wrong: 0, total, first: None, pattern: None };
+    }
     let elements: Vec<Element> = (0..total)
         .map(|i| Element {
             got: got.get(i).copied().filter(|_| written.get(i).copied().unwrap_or(false)),
@@ -41,6 +46,18 @@ pub fn compare(expected: &Expected, got: &[f32], written: &[bool]) -> Comparison
     let first = wrong.first().map(|&i| (i, elements[i].got.unwrap_or(f32::NAN), elements[i].want));
     let pattern = pattern::find(&elements, &wrong, expected.shape);
     Comparison { wrong: wrong.len(), total, first, pattern }
+}
+
+/// Whether nothing is wrong, which is the rule and is told without keeping anything: outputs that are timed on a GPU
+/// have millions of elements.
+fn is_all_right(expected: &Expected, got: &[f32], written: &[bool]) -> bool {
+    let total = expected.values.len();
+    let is_complete = expected.tolerance.len() >= total && got.len() >= total && written.len() >= total;
+    is_complete
+        && (0..total).into_par_iter().with_min_len(1 << 16).all(|i| {
+            let (want, tolerance) = (expected.values[i], expected.tolerance[i]);
+            Element { got: written[i].then_some(got[i]), want, tolerance }.is_right()
+        })
 }
 
 /// One element of an output.

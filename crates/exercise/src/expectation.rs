@@ -8,7 +8,7 @@ use thiserror::Error;
 ///
 /// Written `// expect: race line 30`, `// expect: too_slow store_sectors`, `// expect: wrong_values`. A fault is named as
 /// `checker run` names it: `out_of_bounds`, `misaligned`, `race`, `uninitialized_read`, `barrier_divergence`,
-/// `aliased_shared`, `trap`, `assert`, `stack_overflow`.
+/// `aliased_shared`, `trap`, `assert`, `stack_overflow`; and `second_launch`, if only the first one is right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expectation {
     /// NVRTC refuses it, if given at this line.
@@ -37,7 +37,7 @@ pub enum Expectation {
 }
 
 /// What a fault may be called.
-const FAULTS: [&str; 9] = [
+const FAULTS: [&str; 10] = [
     "out_of_bounds",
     "misaligned",
     "race",
@@ -47,6 +47,7 @@ const FAULTS: [&str; 9] = [
     "trap",
     "assert",
     "stack_overflow",
+    "second_launch",
 ];
 
 /// Why an expectation could not be read.

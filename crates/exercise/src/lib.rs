@@ -48,7 +48,9 @@ pub use compare::{Comparison, Pattern, compare};
 pub use expectation::{Expectation, ExpectationError};
 pub use launch::{Blocks, LaunchError, LaunchSpec, limits};
 pub use occupancy::{BlockResources, Limit, Occupancy, occupancy};
-pub use problem::{Arg, Buffer, Expected, Instance, Param, ParamType, Problem, Role, Scalar, Size};
+pub use problem::{
+    Arg, Buffer, Expected, Instance, Param, ParamType, Problem, Role, Scalar, Size, Yardstick,
+};
 pub use random::SplitMix64;
 pub use requirement::{Bound, Metric, Requirement};
 

@@ -6,7 +6,7 @@ use exercise::SplitMix64;
 const RESAMPLES: usize = 4000;
 
 /// The median; NaN of nothing.
-pub(super) fn median(mut values: Vec<f64>) -> f64 {
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     if values.is_empty() {
         return f64::NAN;
     }

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-use anstream::{print, println};
+use anstream::{eprintln, print, println};
 use owo_colors::OwoColorize;
 
 use super::table::Table;
@@ -96,10 +96,22 @@ pub(crate) fn solution_withheld(entry: &Entry) {
     println!("show it all the same:  {}", message::command(&format!("solution {number:02} --force")));
 }
 
+pub(crate) fn repeated(repeat: usize, row: &Verified) {
+    let timing = row.timing.map_or_else(String::new, |timing| {
+        format!(", {:.4} ms, {:.2}x, p {:.3}", timing.median.student, timing.speedup(), timing.position)
+    });
+    let mark = if row.is_good { "ok" } else { "FAIL" };
+    eprintln!("{mark} {} {}, repeat {repeat}: {}{timing}", row.folder, row.what, row.got);
+}
+
 pub(crate) fn verified(rows: &[Verified], seconds: f64) {
-    let mut table = Table::new(&["", "exercise", "file", "expected", "got", "speed-up", "seconds"]);
+    let is_repeated = rows.iter().any(|row| row.same.1 > 1);
+    let mut heading = vec!["", "exercise", "file", "expected", "got", "speed-up", "seconds"];
+    heading.extend(is_repeated.then_some("same verdict"));
+    let mut table = Table::new(&heading);
     for row in rows {
-        table.row([
+        let same = is_repeated.then(|| format!("{} of {}", row.same.0, row.same.1));
+        let cells = [
             if row.is_good { "ok" } else { "FAIL" }.to_owned(),
             row.folder.to_owned(),
             row.what.clone(),
@@ -107,7 +119,8 @@ pub(crate) fn verified(rows: &[Verified], seconds: f64) {
             row.got.clone(),
             row.timing.map_or_else(String::new, |t| format!("{:.2}x, p {:.2}", t.speedup(), t.position)),
             format!("{:.2}", row.seconds),
-        ]);
+        ];
+        table.row(cells.into_iter().chain(same));
     }
     let lines = table.lines();
     println!("{}", lines[0].dimmed());

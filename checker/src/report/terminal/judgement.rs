@@ -30,7 +30,11 @@ pub(crate) fn judged(judged: &Judged<'_>) {
     }
     requirements(judged);
     if let (Some(timing), Some(speed)) = (&judged.trial.timing, exercise.speed) {
-        println!("  {}\n", message::timing(timing, speed.baseline.name));
+        println!("  {}", message::timing(timing, speed.baseline.name));
+        if let Some(rates) = &judged.trial.rates {
+            println!("  {}", message::rates(rates, timing.median.student));
+        }
+        println!();
     }
     if let Some(why) = &judged.trial.not_timed {
         println!("  not timed: {why}\n");

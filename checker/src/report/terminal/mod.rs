@@ -7,11 +7,12 @@ mod grade;
 mod judgement;
 mod keys;
 mod look;
+mod probe;
 mod roofline;
 mod run;
 mod table;
 
-pub(super) use course::{examined, list, status, verified};
+pub(super) use course::{examined, list, repeated, status, verified};
 pub(crate) use course::{hints, reset, solution, solution_withheld};
 pub(crate) use fetch::FetchProgress;
 pub(super) use grade::graded;
@@ -20,6 +21,7 @@ pub(super) use judgement::judged;
 pub(crate) use keys::{Key, Keys, clear, was_last, watching};
 pub(super) use look::looked;
 pub(crate) use look::{not_drawn, wrote};
+pub(super) use probe::probed;
 pub(super) use roofline::placed;
 pub(super) use run::run;
 

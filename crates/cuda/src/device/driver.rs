@@ -1,19 +1,30 @@
-//! The driver, through cudarc, in the worker only. Nothing is freed: the process is about to end.
+//! The driver, through cudarc, in the worker only. What an error leaves behind is not cleaned up: the process ends.
 
+use std::cell::RefCell;
 use std::ffi::{CString, c_int, c_void};
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::path::Path;
 use std::ptr;
 use std::time::{Duration, Instant};
 
 use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys;
 
-use super::{Arg, DeviceError, DeviceInfo, FaultKind, Launch};
+use super::job::transfer;
+use super::{Arg, DeviceError, DeviceInfo, FaultKind, Image, Launch};
 
 /// The oldest driver that runs cubins of CUDA 12, as (major, minor) of CUDA.
 const OLDEST_DRIVER: (u32, u32) = (12, 0);
 
 /// What a kernel may have of shared memory without asking, in bytes.
 const SHARED_WITHOUT_ASKING: u32 = 48 << 10;
+
+/// How much is copied at a time between files and the GPU, in bytes.
+const PIECE: usize = 8 << 20;
+
+/// The longest complaint of the driver's compiler that is kept, in bytes.
+const LOG_BYTES: usize = 8 << 10;
 
 /// How many parameters a kernel can have at most: 4 KiB of parameter space, and a byte is the smallest.
 const MOST_PARAMETERS: usize = 4096;
@@ -99,6 +110,8 @@ pub(super) struct Gpu {
     pub(super) info: DeviceInfo,
     start: sys::CUevent,
     stop: sys::CUevent,
+    /// Everything that is allocated now.
+    allocated: RefCell<Vec<Memory>>,
 }
 
 /// Memory on the GPU.
@@ -106,6 +119,14 @@ pub(super) struct Gpu {
 pub(super) struct Memory {
     pub(super) address: sys::CUdeviceptr,
     pub(super) bytes: u64,
+}
+
+impl Memory {
+    /// Its two halves, of equal length.
+    pub(super) fn halves(self) -> [Self; 2] {
+        let bytes = self.bytes / 2;
+        [Self { bytes, ..self }, Self { address: self.address + bytes, bytes }]
+    }
 }
 
 /// A kernel, loaded.
@@ -135,7 +156,7 @@ impl Gpu {
             result::ctx::set_current(context).map_err(failed)?;
         }
         let event = || result::event::create(sys::CUevent_flags::CU_EVENT_DEFAULT).map_err(failed);
-        Ok(Self { info, start: event()?, stop: event()? })
+        Ok(Self { info, start: event()?, stop: event()?, allocated: RefCell::default() })
     }
 
     /// Fails unless this much memory is free.
@@ -152,7 +173,11 @@ impl Gpu {
         let size = usize::try_from(bytes).unwrap_or(usize::MAX).max(1);
         // SAFETY: plain allocation in the current context.
         match unsafe { result::malloc_sync(size) } {
-            Ok(address) => Ok(Memory { address, bytes }),
+            Ok(address) => {
+                let memory = Memory { address, bytes };
+                self.allocated.borrow_mut().push(memory);
+                Ok(memory)
+            }
             Err(error) if code(error) == OUT_OF_MEMORY => {
                 let free_bytes = result::mem_get_info().map_or(0, |(free, _)| free as u64);
                 Err(DeviceError::OutOfMemory { needed_bytes: bytes, free_bytes })
@@ -161,11 +186,37 @@ impl Gpu {
         }
     }
 
-    pub(super) fn upload(&self, to: Memory, contents: &[u8]) -> Result<(), DeviceError> {
-        let contents = &contents[..contents.len().min(to.bytes as usize)];
-        // SAFETY: the destination is at least as long.
-        unsafe { result::memcpy_htod_sync(to.address, contents) }
-            .map_err(|error| explain(error, "copying to the GPU"))
+    /// Overwrites and frees all memory, so that the next kernel finds nothing of this one's.
+    pub(super) fn release(&self) -> Result<(), DeviceError> {
+        let allocated = self.allocated.take();
+        for memory in &allocated {
+            self.fill(*memory, 0)?;
+        }
+        self.synchronize("wiping memory")?;
+        for memory in allocated {
+            // SAFETY: allocated by `allocate`, and nothing runs that could use it.
+            unsafe { result::free_sync(memory.address) }
+                .map_err(|error| explain(error, "freeing memory on the GPU"))?;
+        }
+        Ok(())
+    }
+
+    /// Copies a file to the GPU, piece by piece. It must have the memory's length.
+    pub(super) fn upload(&self, to: Memory, path: &Path) -> Result<(), DeviceError> {
+        let mut file = File::open(path).map_err(|error| transfer(&error))?;
+        let length = file.metadata().map_err(|error| transfer(&error))?.len();
+        if length != to.bytes {
+            return Err(DeviceError::Transfer(format!("{length} of {} bytes arrived", to.bytes)));
+        }
+        let mut piece = vec![0; PIECE.min(to.bytes as usize)];
+        for offset in (0..to.bytes).step_by(PIECE) {
+            let bytes = piece.len().min((to.bytes - offset) as usize);
+            file.read_exact(&mut piece[..bytes]).map_err(|error| transfer(&error))?;
+            // SAFETY: `offset + bytes` is at most the memory's length.
+            unsafe { result::memcpy_htod_sync(to.address + offset, &piece[..bytes]) }
+                .map_err(|error| explain(error, "copying to the GPU"))?;
+        }
+        Ok(())
     }
 
     pub(super) fn download(&self, from: Memory) -> Result<Vec<u8>, DeviceError> {
@@ -174,6 +225,19 @@ impl Gpu {
         unsafe { result::memcpy_dtoh_sync(&mut contents, from.address) }
             .map_err(|error| explain(error, "copying from the GPU"))?;
         Ok(contents)
+    }
+
+    /// Copies memory into a file, piece by piece.
+    pub(super) fn download_to(&self, from: Memory, mut file: File) -> Result<(), DeviceError> {
+        let mut piece = vec![0; PIECE.min(from.bytes as usize)];
+        for offset in (0..from.bytes).step_by(PIECE) {
+            let bytes = piece.len().min((from.bytes - offset) as usize);
+            // SAFETY: `offset + bytes` is at most the memory's length.
+            unsafe { result::memcpy_dtoh_sync(&mut piece[..bytes], from.address + offset) }
+                .map_err(|error| explain(error, "copying from the GPU"))?;
+            file.write_all(&piece[..bytes]).map_err(|error| transfer(&error))?;
+        }
+        Ok(())
     }
 
     /// Fills memory with one byte, in stream order.
@@ -191,11 +255,22 @@ impl Gpu {
             .map_err(|error| explain(error, "copying on the GPU"))
     }
 
-    /// Loads a cubin and prepares its kernel.
+    /// Loads code and prepares its kernel.
     pub(super) fn load(&self, launch: &Launch) -> Result<Kernel, DeviceError> {
         let label = &launch.label;
-        let kernel = self.load_image(&launch.cubin, &launch.kernel).map_err(|error| match code(error) {
+        let (loaded, log) = match &launch.image {
+            Image::Cubin(cubin) => (self.load_cubin(cubin, &launch.kernel), String::new()),
+            Image::Ptx(text) => self.load_ptx(text, &launch.kernel),
+        };
+        let is_ptx = matches!(launch.image, Image::Ptx(_));
+        let kernel = loaded.map_err(|error| match code(error) {
             NOT_FOUND => DeviceError::NoKernel { label: label.clone(), kernel: launch.kernel.clone() },
+            INVALID_IMAGE | NO_BINARY_FOR_GPU | INVALID_PTX | UNSUPPORTED_PTX | NO_JIT_COMPILER
+            | INVALID_SOURCE
+                if is_ptx =>
+            {
+                DeviceError::BadPtx { label: label.clone(), name: name(error), log }
+            }
             INVALID_IMAGE | NO_BINARY_FOR_GPU | UNSUPPORTED_PTX | INVALID_SOURCE => {
                 DeviceError::WrongArchitecture { label: label.clone(), name: name(error) }
             }
@@ -211,15 +286,43 @@ impl Gpu {
         Ok(kernel)
     }
 
-    /// Loads a cubin, or PTX that ends in NUL.
-    pub(super) fn load_image(&self, image: &[u8], kernel: &str) -> Result<Kernel, DriverError> {
+    fn load_cubin(&self, image: &[u8], kernel: &str) -> Result<Kernel, DriverError> {
+        // SAFETY: the image is a whole ELF file; the driver copies it.
+        let module = unsafe { result::module::load_data(image.as_ptr().cast()) }?;
+        self.kernel_of(module, kernel)
+    }
+
+    /// Has the driver compile PTX. The second value is what its compiler complains of.
+    pub(super) fn load_ptx(&self, text: &str, kernel: &str) -> (Result<Kernel, DriverError>, String) {
+        use sys::CUjit_option as Option;
+        let Ok(text) = CString::new(text) else {
+            return (Err(DriverError(sys::CUresult::CUDA_ERROR_INVALID_PTX)), "it holds a NUL byte".into());
+        };
+        let mut log = vec![0u8; LOG_BYTES];
+        let mut options = [Option::CU_JIT_ERROR_LOG_BUFFER, Option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
+        // The size is passed, and overwritten, in the place of a pointer.
+        let mut values: [*mut c_void; 2] = [log.as_mut_ptr().cast(), ptr::without_provenance_mut(LOG_BYTES)];
+        let mut module = ptr::null_mut();
+        // SAFETY: the text ends in NUL; there are two options and two values, the first a buffer of the second's size.
+        let loaded = unsafe {
+            sys::cuModuleLoadDataEx(
+                &raw mut module,
+                text.as_ptr().cast(),
+                2,
+                options.as_mut_ptr(),
+                values.as_mut_ptr(),
+            )
+        };
+        let end = log.iter().position(|&byte| byte == 0).unwrap_or(log.len());
+        let log = String::from_utf8_lossy(&log[..end]).trim().replace('\n', "; ");
+        (loaded.result().and_then(|()| self.kernel_of(module, kernel)), log)
+    }
+
+    fn kernel_of(&self, module: sys::CUmodule, kernel: &str) -> Result<Kernel, DriverError> {
         let name = CString::new(kernel).map_err(|_| DriverError(sys::CUresult::CUDA_ERROR_NOT_FOUND))?;
-        // SAFETY: the image is a whole ELF file or NUL-terminated text; the driver copies it.
-        unsafe {
-            let module = result::module::load_data(image.as_ptr().cast())?;
-            let function = result::module::get_function(module, name)?;
-            Ok(Kernel { module, function })
-        }
+        // SAFETY: the module was just loaded.
+        let function = unsafe { result::module::get_function(module, name) }?;
+        Ok(Kernel { module, function })
     }
 
     pub(super) fn unload(&self, kernel: &Kernel) -> Result<(), DeviceError> {
@@ -321,6 +424,8 @@ const DEVICE_UNAVAILABLE: u32 = 46;
 const NO_DEVICE: u32 = 100;
 const INVALID_IMAGE: u32 = 200;
 const NO_BINARY_FOR_GPU: u32 = 209;
+const INVALID_PTX: u32 = 218;
+const NO_JIT_COMPILER: u32 = 221;
 const UNSUPPORTED_PTX: u32 = 222;
 const INVALID_SOURCE: u32 = 300;
 const NOT_FOUND: u32 = 500;

@@ -55,6 +55,22 @@ pub enum DeviceError {
         /// The driver's name for the error.
         name: String,
     },
+    /// The driver could not compile the PTX.
+    #[error("the driver cannot compile the PTX of `{label}` for this GPU ({name}){}", with_log(log))]
+    BadPtx {
+        /// Whose.
+        label: String,
+        /// The driver's name for the error.
+        name: String,
+        /// What its compiler said; may be empty.
+        log: String,
+    },
+    /// A library of NVIDIA's that a comparison needs is not on this machine.
+    #[error("{library} was not found")]
+    NoLibrary {
+        /// Its name.
+        library: String,
+    },
     /// The cubin has no such kernel.
     #[error("`{label}` has no kernel `{kernel}`")]
     NoKernel {
@@ -112,6 +128,10 @@ pub enum DeviceError {
     /// The worker process failed.
     #[error("{0}")]
     Worker(String),
+}
+
+fn with_log(log: &str) -> String {
+    if log.is_empty() { String::new() } else { format!(": {log}") }
 }
 
 impl DeviceError {

@@ -1,4 +1,4 @@
-//! The worker's side: read the request, do the task, write the reply, leave.
+//! The worker's side: read a request, do the task, write the reply; leave when no request follows.
 
 use std::ffi::OsStr;
 use std::io::{self, Write};
@@ -15,26 +15,37 @@ const EXIT_BROKEN_PIPE: i32 = 73;
 /// Longest request that a worker accepts: sources and cubins are far smaller, and buffers travel through files.
 const LARGEST_REQUEST: u64 = 256 << 20;
 
-/// A task: takes the request's bytes, gives the reply's.
-pub(crate) type Task = fn(&[u8]) -> Result<Vec<u8>, postcard::Error>;
+/// Takes a request's bytes, gives the reply's.
+pub(crate) type Serve = Box<dyn FnMut(&[u8]) -> Result<Vec<u8>, postcard::Error>>;
 
-fn task(name: &OsStr) -> Option<Task> {
+fn task(name: &OsStr) -> Option<Serve> {
     match name.to_str()? {
-        crate::nvrtc::TASK => Some(crate::nvrtc::serve),
-        crate::device::TASK => Some(crate::device::serve),
+        crate::nvrtc::TASK => Some(Box::new(crate::nvrtc::serve)),
+        crate::device::TASK => {
+            let mut server = crate::device::Server::default();
+            Some(Box::new(move |request| server.serve(request)))
+        }
         _ => None,
     }
 }
 
-/// Serves one request and ends the process.
+/// Serves requests until the parent closes the pipe, and ends the process.
 pub(super) fn serve(name: Option<&OsStr>, parent: Option<&OsStr>) -> ! {
     die_with(parent);
-    let Some(task) = name.and_then(task) else { leave(EXIT_UNKNOWN_TASK) };
+    let Some(mut task) = name.and_then(task) else { leave(EXIT_UNKNOWN_TASK) };
     let Ok(mut reply_pipe) = private_stdout() else { leave(EXIT_BROKEN_PIPE) };
-    let Ok(request) = frame::read(&mut io::stdin().lock(), LARGEST_REQUEST) else { leave(EXIT_BROKEN_PIPE) };
-    let Ok(reply) = task(&request) else { leave(EXIT_UNKNOWN_TASK) };
-    let sent = frame::write(&mut reply_pipe, &reply);
-    leave(if sent.is_ok() { 0 } else { EXIT_BROKEN_PIPE })
+    let mut requests = io::stdin().lock();
+    loop {
+        let request = match frame::read(&mut requests, LARGEST_REQUEST) {
+            Ok(request) => request,
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => leave(0),
+            Err(_) => leave(EXIT_BROKEN_PIPE),
+        };
+        let Ok(reply) = task(&request) else { leave(EXIT_UNKNOWN_TASK) };
+        if frame::write(&mut reply_pipe, &reply).is_err() {
+            leave(EXIT_BROKEN_PIPE);
+        }
+    }
 }
 
 /// Ends the process without running exit handlers: those of a compiler stopped half-way may crash.

@@ -37,13 +37,32 @@ pub(crate) fn executable(file: &Path, lines: &str) {
     assert!(made.unwrap().success());
 }
 
-/// A worker that gives this answer whatever it is asked.
+/// A worker that gives this answer whatever it is asked, once.
 pub(crate) fn answering(reply: &impl Serialize) -> Fake {
-    let fake = script("/bin/cat >/dev/null; /bin/cat \"${0%/*}/reply\"");
+    let fake = script("/bin/cat \"${0%/*}/reply\"; /bin/cat >/dev/null");
     let mut bytes = Vec::new();
     frame::write(&mut bytes, &postcard::to_stdvec(reply).unwrap()).unwrap();
     fs::write(fake.folder.path().join("reply"), bytes).unwrap();
     fake
+}
+
+/// A worker that answers so many requests of `request_bytes` bytes in the same way and ends, and that notes each of its
+/// starts in the file `started`.
+pub(crate) fn answering_often(times: usize, request_bytes: usize, reply: &impl Serialize) -> Fake {
+    let frame_bytes = request_bytes + 12;
+    let one = format!("head -c {frame_bytes} >/dev/null; /bin/cat \"${{0%/*}}/reply\"\n");
+    let fake = script(&format!("PATH=/usr/bin:/bin; echo x >> \"${{0%/*}}/started\"\n{}", one.repeat(times)));
+    let mut bytes = Vec::new();
+    frame::write(&mut bytes, &postcard::to_stdvec(reply).unwrap()).unwrap();
+    fs::write(fake.folder.path().join("reply"), bytes).unwrap();
+    fake
+}
+
+impl Fake {
+    /// How often it was started.
+    pub(crate) fn starts(&self) -> usize {
+        fs::read_to_string(self.folder.path().join("started")).unwrap_or_default().lines().count()
+    }
 }
 
 /// Some GPU.

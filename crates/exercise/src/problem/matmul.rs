@@ -4,7 +4,7 @@ mod product;
 
 use product::product;
 
-use super::{Arg, Expected, Instance, Param, ParamType, Problem, Size, sum_error};
+use super::{Arg, Expected, Instance, Param, ParamType, Problem, Size, Yardstick, sum_error};
 use crate::random::SplitMix64;
 
 /// Product of a row-major M x K and a row-major K x N matrix. Size: `[M, N, K]`.
@@ -63,6 +63,11 @@ impl Problem for Matmul {
 
     fn bytes(&self, [m, n, k]: Size) -> u64 {
         4 * (m * k + k * n + m * n) as u64
+    }
+
+    fn yardstick(&self, size: Size) -> Option<Yardstick> {
+        let [m, n, k] = size.map(u32::try_from);
+        Some(Yardstick::MatrixProduct { a: 0, b: 1, c: 2, size: [m.ok()?, n.ok()?, k.ok()?] })
     }
 }
 

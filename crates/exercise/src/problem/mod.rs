@@ -33,6 +33,43 @@ pub trait Problem: fmt::Debug + Sync {
     fn flops(&self, size: Size) -> u64;
     /// Bytes that must cross the memory bus at least: every input read once, every output written once.
     fn bytes(&self, size: Size) -> u64;
+    /// What a library does of the same work, to hold a kernel's speed against; `None` if there is no such thing.
+    fn yardstick(&self, _size: Size) -> Option<Yardstick> {
+        None
+    }
+}
+
+/// Work that the driver or a library of NVIDIA's does as fast as the GPU allows. Buffers are given by the indices of the
+/// arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Yardstick {
+    /// A copy of one buffer to another.
+    Copy {
+        /// The source.
+        from: usize,
+        /// The destination.
+        to: usize,
+        /// Length of both.
+        bytes: u64,
+    },
+    /// A copy of the first half of a buffer to its second half.
+    CopyWithin {
+        /// The buffer.
+        arg: usize,
+        /// Its whole length.
+        bytes: u64,
+    },
+    /// The product of row-major matrices.
+    MatrixProduct {
+        /// The left factor.
+        a: usize,
+        /// The right factor.
+        b: usize,
+        /// The product.
+        c: usize,
+        /// M, N and K.
+        size: [u32; 3],
+    },
 }
 
 /// A kernel parameter as the learner sees it.

@@ -1,6 +1,6 @@
 //! `sums[row] = x[row][0] + x[row][1] + ...`.
 
-use super::{Arg, Expected, Instance, Param, ParamType, Problem, Size, sum_error};
+use super::{Arg, Expected, Instance, Param, ParamType, Problem, Size, Yardstick, sum_error};
 use crate::random::SplitMix64;
 
 /// Sum of every row of a row-major rows x cols matrix. Size: `[rows, cols, 1]`.
@@ -53,6 +53,10 @@ impl Problem for RowSums {
 
     fn bytes(&self, [rows, cols, _]: Size) -> u64 {
         4 * (rows * cols + rows) as u64
+    }
+
+    fn yardstick(&self, [rows, cols, _]: Size) -> Option<Yardstick> {
+        Some(Yardstick::CopyWithin { arg: 0, bytes: 4 * (rows * cols) as u64 })
     }
 }
 

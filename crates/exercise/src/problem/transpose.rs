@@ -1,6 +1,6 @@
 //! `out = transpose(in)`.
 
-use super::{Arg, Expected, Instance, Param, ParamType, Problem, Size};
+use super::{Arg, Expected, Instance, Param, ParamType, Problem, Size, Yardstick};
 use crate::random::SplitMix64;
 
 /// Transpose of a row-major rows x cols matrix into a row-major cols x rows one. Size: `[rows, cols, 1]`.
@@ -58,6 +58,10 @@ impl Problem for Transpose {
 
     fn bytes(&self, [rows, cols, _]: Size) -> u64 {
         8 * rows as u64 * cols as u64
+    }
+
+    fn yardstick(&self, size: Size) -> Option<Yardstick> {
+        Some(Yardstick::Copy { from: 0, to: 1, bytes: self.bytes(size) / 2 })
     }
 }
 
