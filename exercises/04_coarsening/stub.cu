@@ -9,7 +9,8 @@
 //
 // A block then makes (BATCH * TILE) x (BATCH * TILE) elements with TILE x TILE threads: say so in LAUNCH, make the tiles
 // as large, and let each thread load several elements of them. Begin with any BATCH from 2 on. On a GPU, where time decides,
-// it takes 8, with at most 128 registers per thread. For the arrays to live in registers, all loops over them must have constant bounds.
+// it takes 8, with at most 128 registers per thread. For the arrays to live in registers, all loops over them must have
+// constant bounds.
 //
 // More: chapter 04 of the book, or `checker hint 04`.
 #include "warplings.cuh"
