@@ -117,7 +117,7 @@ fn labels(fault: &Fault) -> (&'static str, &'static str) {
         Detail::AliasedShared { .. } => ("one array here", "the other here"),
         Detail::Assert { .. } => ("fails here", "also here"),
         Detail::Timeout { .. } => ("still running here", "also here"),
-        Detail::None => ("here", "also here"),
+        Detail::Refused(_) | Detail::None => ("here", "also here"),
     }
 }
 

@@ -23,8 +23,12 @@ fn main() -> ExitCode {
                 continue;
             }
         };
-        let names: Vec<String> =
-            module.functions.iter().filter(|f| f.is_entry && f.body.is_some()).map(|f| f.name.clone()).collect();
+        let names: Vec<String> = module
+            .functions
+            .iter()
+            .filter(|f| f.is_entry && f.body.is_some())
+            .map(|f| f.name.clone())
+            .collect();
         for name in names {
             kernels += 1;
             // An unknown instruction ends lowering: take it out and go on behind it.

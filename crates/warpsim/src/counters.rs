@@ -28,9 +28,10 @@ pub struct Counters {
     pub shared_atomic_requests: u64,
     /// Loads from constant memory.
     pub constant_load_requests: u64,
-    /// Warp-level loads from shared memory.
+    /// Warp-level loads from shared memory, as PTX has them: before the assembler joins neighbouring ones to a wider
+    /// load, or leaves out the parts of a vector that nobody uses.
     pub shared_load_requests: u64,
-    /// Passes they take (`l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum`).
+    /// Passes they take (`l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum`, where the assembler kept the loads).
     pub shared_load_wavefronts: u64,
     /// Passes beyond the least possible (`l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum`).
     pub shared_load_bank_conflicts: u64,

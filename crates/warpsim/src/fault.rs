@@ -162,6 +162,8 @@ pub enum Detail {
     Assert { message: String },
     /// A trap or an overflow: nothing more to say.
     None,
+    /// A trap because an instruction was given a value that it cannot have.
+    Refused(Refused),
     /// Out of fuel or time.
     Timeout {
         /** Warp instructions executed. */
@@ -169,6 +171,23 @@ pub enum Detail {
         /** A block waits for a later one. */
         waits_for_block: bool,
     },
+}
+
+/// A value that an instruction refuses when it runs; the hardware's behaviour is then undefined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)]
+pub enum Refused {
+    /// A barrier of this number.
+    Barrier { id: u32 },
+    /// A barrier for this many threads, which are no whole warps.
+    BarrierThreads { threads: u32 },
+    /// An index into a table of this many jumps.
+    Jump { index: u32, targets: u32 },
+    /// A call through a pointer that is no function's.
+    Function { pointer: u64 },
+    /// `free` of a pointer that `malloc` did not give, or that was given back already.
+    Free { pointer: u64 },
 }
 
 /// What went wrong at a barrier.

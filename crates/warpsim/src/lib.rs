@@ -67,7 +67,9 @@ mod report;
 mod run;
 
 pub use counters::Counters;
-pub use fault::{BarrierProblem, Detail, Fault, FaultKind, Party, Severity, Sink, SourceLine, Space, Touch};
+pub use fault::{
+    BarrierProblem, Detail, Fault, FaultKind, Party, Refused, Severity, Sink, SourceLine, Space, Touch,
+};
 pub use launch::{Arg, Checks, Launch, LaunchError, limits};
 pub use memory::{BufferId, Device};
 pub use program::{LowerError, Program};

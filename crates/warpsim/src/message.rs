@@ -3,7 +3,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use crate::fault::{BarrierProblem, Detail, Fault, FaultKind, Party, Sink, Space, Touch};
+use crate::fault::{BarrierProblem, Detail, Fault, FaultKind, Party, Refused, Sink, Space, Touch};
 
 impl Display for Fault {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -45,6 +45,7 @@ impl Display for Fault {
                 )
             }
             Detail::Timeout { executed, waits_for_block } => timeout(f, self, *executed, *waits_for_block),
+            Detail::Refused(refused) => self::refused(f, self, *refused),
             Detail::None if self.kind == FaultKind::StackOverflow => write!(
                 f,
                 "{} ran out of stack{}: the calls nest too deeply. Bound the recursion, or turn it into a loop.",
@@ -58,6 +59,33 @@ impl Display for Fault {
                 On(&self.party)
             ),
         }
+    }
+}
+
+fn refused(f: &mut Formatter<'_>, fault: &Fault, refused: Refused) -> fmt::Result {
+    let (who, at) = (Who(&fault.party), On(&fault.party));
+    match refused {
+        Refused::Barrier { id } => {
+            write!(f, "{who} names barrier {id}{at}. A block has the barriers 0 to 15.")
+        }
+        Refused::BarrierThreads { threads } => write!(
+            f,
+            "{who} waits at a barrier for {threads} threads{at}. Barriers count whole warps: the number must be a \
+             multiple of 32, and not 0."
+        ),
+        Refused::Jump { index, targets } => write!(
+            f,
+            "{who} jumps by index {index}{at}, but the table there has {targets} labels. Check the index before the jump."
+        ),
+        Refused::Free { pointer } => write!(
+            f,
+            "{who} frees {pointer:#x}{at}, which `malloc` or `new` did not give, or which was freed before."
+        ),
+        Refused::Function { pointer } => write!(
+            f,
+            "{who} calls through the pointer {pointer:#x}{at}, which is not the address of a function of this module. \
+             Give the pointer a value on every path that leads to the call."
+        ),
     }
 }
 

@@ -244,7 +244,8 @@ fn load(program: &Program, device: &mut Device) -> usize {
 /// The names, as in the source, of the module variables that hold something else than when `program` was loaded.
 pub(crate) fn changed_variables(program: &Program, device: &Device) -> Vec<String> {
     let Some(first) = device.first_variable(program) else { return Vec::new() };
-    let now = &device.buffers[first..first + program.globals.len()];
+    let variables = program.heap.map_or(program.globals.len(), |heap| heap as usize);
+    let now = &device.buffers[first..first + variables];
     let changed = |(now, then): &(&Buffer, Buffer)| now.data != then.data;
     now.iter().zip(globals(program, first)).filter(changed).map(|(now, _)| source_name(&now.name)).collect()
 }
@@ -256,7 +257,8 @@ fn globals(program: &Program, first: usize) -> Vec<Buffer> {
         let mut data = vec![0; variable.bytes];
         data[..variable.data.len()].copy_from_slice(&variable.data);
         relocate(&mut data, &variable.relocations, first);
-        Buffer { name: variable.name.clone(), data, valid: None }
+        let valid = variable.is_heap.then(|| vec![0; variable.bytes]);
+        Buffer { name: variable.name.clone(), data, valid }
     };
     program.globals.iter().map(fill).collect()
 }
@@ -309,6 +311,7 @@ fn stop_fault(context: &Context<'_>, stop: Stop) -> Option<Fault> {
     let more_blocks = |at: Site| at.block + 1 < context.blocks();
     let (kind, at, lane, detail) = match stop {
         Stop::Trap(at, lane) => (FaultKind::Trap, at, lane, Detail::None),
+        Stop::Refused(at, lane, refused) => (FaultKind::Trap, at, lane, Detail::Refused(refused)),
         Stop::Assert(at, lane, message) => (FaultKind::Assert, at, lane, Detail::Assert { message }),
         Stop::StackOverflow(at, lane) => (FaultKind::StackOverflow, at, lane, Detail::None),
         Stop::Fuel { at, lane, executed, polling } | Stop::Wall { at, lane, executed, polling } => {

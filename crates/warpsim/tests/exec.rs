@@ -6,8 +6,12 @@ mod exec {
     mod bad_input;
     mod calls;
     mod control;
+    mod copies;
     mod determinism;
+    mod heap;
+    mod matrix;
     mod memory;
     mod support;
     mod together;
+    mod width;
 }

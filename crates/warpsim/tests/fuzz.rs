@@ -6,7 +6,7 @@ mod cases;
 use cases::Ended;
 
 /// Cases that continuous integration runs.
-const CASES: u64 = 400;
+const CASES: u64 = 150;
 
 #[test]
 fn cases_end_as_they_must() {

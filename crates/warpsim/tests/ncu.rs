@@ -7,8 +7,9 @@ use warpsim::{Checks, Counters, Device, Launch, Program};
 
 /// Where the simulator counts other than the hardware, and why. Each entry: kernel, counter, simulator's number.
 const EXPLAINED: &[(&str, &str, u64)] = &[
-    // The PTX loads a float4 of which two components are used; ptxas loads those two, 4 bytes each: twice as many
-    // requests, and each lane 12 words from the next, so 4 wavefronts instead of 1.
+    // The PTX loads a float4 of which two components are used; ptxas loads those two, 4 bytes each (`LDS` twice in
+    // what nvdisasm shows, no `LDS.128`): twice as many requests, and each lane 12 words from the next, so 4 wavefronts
+    // instead of 1. Which parts of a vector are used is known only to the assembler, once it has dropped what is dead.
     ("shared_quads", "shared_load_wavefronts", 64),
     ("shared_quads", "shared_load_bank_conflicts", 0),
 ];

@@ -4,10 +4,11 @@
 //! destinations wider than their type; instructions of narrow types look at the low bits only.
 
 use super::Form;
+use super::byte::{ByteFormat, E4M3, E5M2};
 use super::double::settle;
 use super::float::{canon, finish, flush, flush_if, saturate, saturate_f64};
 use super::form::{Mode, Rounding};
-use super::half::{pair, round_to, widen};
+use super::half::{pair, part, round_to, widen};
 use super::round::{self, BF16, F16, F32, Format, TF32};
 use crate::alu::alu;
 
@@ -25,6 +26,7 @@ pub(super) static TABLES: &[&[Form]] = &[
     FLOAT,
     HALF,
     PACK,
+    BYTES,
 ];
 
 static FREQUENT: &[Form] = &[
@@ -223,6 +225,44 @@ static PACK: &[Form] = &[
     Form::new("cvt.pack.sat.u8.s32.b32", alu!(|a: i32, b: i32, c: u32| clamp_bytes!(u8, a, b, c))),
     Form::new("cvt.pack.sat.s8.s32.b32", alu!(|a: i32, b: i32, c: u32| clamp_bytes!(i8, a, b, c))),
 ];
+
+/// To and from pairs of floating-point bytes. The first source is the upper byte.
+static BYTES: &[Form] = &[
+    Form::new(
+        "cvt.rn.satfinite{.relu|}.e4m3x2.f32",
+        alu!(mode => |m, a: f32, b: f32| byte_pair(E4M3, m, f64::from(a), f64::from(b))),
+    ),
+    Form::new(
+        "cvt.rn.satfinite{.relu|}.e5m2x2.f32",
+        alu!(mode => |m, a: f32, b: f32| byte_pair(E5M2, m, f64::from(a), f64::from(b))),
+    ),
+    Form::new(
+        "cvt.rn.satfinite{.relu|}.e4m3x2.f16x2",
+        alu!(mode => |m, a: u32| byte_pair(E4M3, m, half_of(a, 1), half_of(a, 0))),
+    ),
+    Form::new(
+        "cvt.rn.satfinite{.relu|}.e5m2x2.f16x2",
+        alu!(mode => |m, a: u32| byte_pair(E5M2, m, half_of(a, 1), half_of(a, 0))),
+    ),
+    Form::new(
+        "cvt.rn{.relu|}.f16x2.e4m3x2",
+        alu!(mode => |m, a: u16| pair(|i| to_half(F16, m, E4M3.value((a >> (8 * i)) as u8)))),
+    ),
+    Form::new(
+        "cvt.rn{.relu|}.f16x2.e5m2x2",
+        alu!(mode => |m, a: u16| pair(|i| to_half(F16, m, E5M2.value((a >> (8 * i)) as u8)))),
+    ),
+];
+
+fn half_of(pair: u32, index: u32) -> f64 {
+    f64::from(widen(F16, part(pair, index)))
+}
+
+fn byte_pair(format: ByteFormat, mode: Mode, upper: f64, lower: f64) -> u16 {
+    let byte = |x: f64| format.bits(if mode.relu() && x <= 0.0 { 0.0 } else { x });
+    u16::from(byte(upper)) << 8 | u16::from(byte(lower))
+}
+
 /// Rounded to an integral value if the mode says so.
 #[inline(always)]
 fn integral(mode: Mode, x: f64) -> f64 {

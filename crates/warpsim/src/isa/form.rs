@@ -71,7 +71,10 @@ pub(super) fn key(modifiers: &[&str]) -> String {
 
 /// Whether a modifier is an operand type rather than a qualifier.
 fn is_type(modifier: &str) -> bool {
-    if matches!(modifier, "pred" | "tf32" | "bf16" | "bf16x2" | "f16x2" | "u16x2" | "s16x2") {
+    if matches!(
+        modifier,
+        "pred" | "tf32" | "bf16" | "bf16x2" | "f16x2" | "u16x2" | "s16x2" | "e4m3x2" | "e5m2x2"
+    ) {
         return true;
     }
     matches!(modifier.as_bytes().first(), Some(b'b' | b'u' | b's' | b'f'))

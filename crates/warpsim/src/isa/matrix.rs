@@ -26,7 +26,7 @@ use crate::registers::{Kind, Registers};
 
 /// The type of the elements of A or B.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Element {
+pub(super) enum Element {
     F16,
     Bf16,
     Tf32,
@@ -41,7 +41,7 @@ enum Element {
 }
 
 impl Element {
-    fn of(modifier: &str) -> Option<Element> {
+    pub(super) fn of(modifier: &str) -> Option<Element> {
         Some(match modifier {
             "f16" => Element::F16,
             "bf16" => Element::Bf16,
@@ -57,7 +57,7 @@ impl Element {
     }
 
     /// How many share a register.
-    fn per_register(self) -> usize {
+    pub(super) fn per_register(self) -> usize {
         match self {
             Element::F16 | Element::Bf16 => 2,
             Element::Tf32 | Element::F64 => 1,
@@ -87,7 +87,7 @@ impl Element {
 
 /// How C and D are held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Accumulator {
+pub(super) enum Accumulator {
     F16,
     F32,
     F64,
@@ -105,16 +105,28 @@ pub(crate) struct Fragment {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mma {
     /// M: 8 or 16. N is always 8.
-    rows: usize,
+    pub(super) rows: usize,
     /// K.
-    depth: usize,
-    a: Element,
-    b: Element,
-    c: Accumulator,
-    d: Accumulator,
-    saturate: bool,
+    pub(super) depth: usize,
+    pub(super) a: Element,
+    pub(super) b: Element,
+    pub(super) c: Accumulator,
+    pub(super) d: Accumulator,
+    pub(super) saturate: bool,
     /// For single bits: exclusive or rather than and.
-    exclusive: bool,
+    pub(super) exclusive: bool,
+}
+
+impl Accumulator {
+    pub(super) fn of(modifier: &str) -> Option<Accumulator> {
+        match modifier {
+            "f16" => Some(Accumulator::F16),
+            "f32" => Some(Accumulator::F32),
+            "f64" => Some(Accumulator::F64),
+            "s32" => Some(Accumulator::S32),
+            _ => None,
+        }
+    }
 }
 
 /// By how many bits the addends of a dot product are more precise than its result. 2 makes every recorded result of
@@ -122,6 +134,8 @@ pub(crate) struct Mma {
 const EXTRA_BITS: i32 = 2;
 
 const COLUMNS: usize = 8;
+/// The result by row and column, before it is rounded.
+pub(super) type Product = [[f64; COLUMNS]; 16];
 /// The largest K.
 const DEPTH: usize = 256;
 
@@ -139,20 +153,13 @@ impl Mma {
             .filter(|&m| Element::of(m).is_some() || matches!(m, "f32" | "s32"))
             .collect();
         let &[d, a, b, c] = types.as_slice() else { return None };
-        let accumulator = |name| match name {
-            "f16" => Some(Accumulator::F16),
-            "f32" => Some(Accumulator::F32),
-            "f64" => Some(Accumulator::F64),
-            "s32" => Some(Accumulator::S32),
-            _ => None,
-        };
         let mma = Mma {
             rows,
             depth,
             a: Element::of(a)?,
             b: Element::of(b)?,
-            c: accumulator(c)?,
-            d: accumulator(d)?,
+            c: Accumulator::of(c)?,
+            d: Accumulator::of(d)?,
             saturate: has("satfinite"),
             exclusive: has("xor"),
         };
@@ -208,8 +215,8 @@ impl Mma {
         ]
     }
 
-    /// D = A B + C, for a whole warp. The arguments are the registers of each fragment.
-    pub(crate) fn run(self, registers: &mut Registers, [d, a, b, c]: [&[u16]; 4]) {
+    /// A B + C, for a whole warp. The arguments are the registers of each fragment.
+    pub(super) fn product(self, registers: &Registers, [a, b, c]: [&[u16]; 3]) -> Product {
         let mut left = [[0.0; DEPTH]; 16];
         let mut right = [[0.0; DEPTH]; COLUMNS];
         let per = self.a.per_register();
@@ -250,7 +257,7 @@ impl Mma {
                 }
             }
         }
-        self.write(registers, d, &result);
+        result
     }
 
     fn element(self, registers: &Registers, element: Element, register: u16, lane: usize, e: usize) -> f64 {
@@ -270,7 +277,8 @@ impl Mma {
         }
     }
 
-    fn write(self, registers: &mut Registers, d: &[u16], result: &[[f64; COLUMNS]; 16]) {
+    /// Puts a product into the registers of D.
+    pub(super) fn write(self, registers: &mut Registers, d: &[u16], result: &Product) {
         for half_row in 0..self.rows / 8 {
             let value = |lane: usize, e: usize| result[lane / 4 + 8 * half_row][2 * (lane % 4) + e];
             if self.d == Accumulator::F16 {
@@ -307,7 +315,7 @@ impl Mma {
 }
 
 /// The sum of `start` and the products, each cut below the precision of the largest.
-fn aligned_sum<'a>(start: f64, pairs: impl Iterator<Item = (&'a f64, &'a f64)> + Clone) -> f64 {
+pub(super) fn aligned_sum<'a>(start: f64, pairs: impl Iterator<Item = (&'a f64, &'a f64)> + Clone) -> f64 {
     // The exponent of a product is that of its factors: its significand may reach 4.
     let largest = pairs.clone().fold(exponent(start), |largest, (a, b)| {
         if a * b == 0.0 { largest } else { largest.max(exponent(*a) + exponent(*b)) }

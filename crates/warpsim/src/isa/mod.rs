@@ -12,7 +12,7 @@
 //!   With a boolean operation it has the destinations `d`, `p` and the sources `a`, `b`, `c`, `q`.
 //! - **Everything else that modifiers say** is in [`Alu::imm`](crate::alu::Alu): copy it to `Operands::imm`.
 //! - **Narrow results of `cvt`** are extended to 32 bits, so that they are right in wider destinations too.
-//! - **`mma.sync`** works on whole fragments: [`Mma`]. **`atom`, `red`, `redux`** combine two values: [`atomic()`].
+//! - **`mma.sync` and `wmma`** work on whole fragments: [`Multiply`], [`Tile`]. **`atom`, `red`, `redux`** combine two values: [`atomic()`].
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock};
@@ -22,6 +22,7 @@ use crate::alu::Alu;
 mod approx;
 mod atomic;
 mod bits;
+mod byte;
 mod compare;
 mod convert;
 mod double;
@@ -30,15 +31,20 @@ mod form;
 mod half;
 mod integer;
 mod matrix;
+mod multiply;
+mod quads;
 mod round;
 mod simd;
 #[cfg(test)]
 mod tests;
+mod wmma;
 
 pub(crate) use atomic::{AtomicFn, atomic};
 pub(crate) use form::{Form, Mode};
 use form::{expand, key};
-pub(crate) use matrix::Mma;
+pub(crate) use matrix::Fragment;
+pub(crate) use multiply::Multiply;
+pub(crate) use wmma::{TILE_BYTES, Tile};
 
 /// A modifier that asks for the `setp` form with a second destination, the complement.
 pub(crate) const SECOND_PREDICATE: &str = "|q";

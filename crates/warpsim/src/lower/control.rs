@@ -7,10 +7,13 @@ use super::layout::Location;
 use crate::isa;
 use crate::observer::Scope;
 use crate::program::{
-    Barrier, BarrierKind, BarrierReduction, Call, Callee, FlowRule, LowerError, NOWHERE, Place, Reg,
-    ShuffleMode, Step, VoteMode,
+    Barrier, BarrierKind, BarrierReduction, Call, Callee, FlowRule, GlobalVariable, LowerError, NOWHERE,
+    Place, Reg, ShuffleMode, Step, VoteMode,
 };
 use crate::registers::{Class, Kind, Operands};
+
+/// Bytes of the device heap: more than a program may hold at a time (`exec/heap.rs`), since no place is given twice.
+const HEAP_BYTES: usize = 1 << 26;
 
 impl FunctionLowerer<'_, '_> {
     pub(super) fn branch(&mut self, instruction: &Instruction) -> Result<(), LowerError> {
@@ -79,6 +82,8 @@ impl FunctionLowerer<'_, '_> {
                     draft.reads.push(reg);
                     Callee::Indirect(reg)
                 }
+                _ if name == "malloc" => self.on_heap(Callee::Malloc),
+                _ if name == "free" => self.on_heap(Callee::Free),
                 _ => {
                     self.name_callee(name);
                     return Err(self.unsupported());
@@ -90,6 +95,23 @@ impl FunctionLowerer<'_, '_> {
         let number = calls.len() as u32 - 1;
         self.emit(Step::Call(number), Operands::default(), draft);
         Ok(())
+    }
+
+    /// Sees to it that there is a heap. Which addresses a thread gets depends on those before it.
+    fn on_heap(&mut self, callee: Callee) -> Callee {
+        let program = &mut self.builder.program;
+        program.communicates = true;
+        if program.heap.is_none() {
+            program.heap = Some(program.globals.len() as u32);
+            program.globals.push(GlobalVariable {
+                name: "device heap".to_owned(),
+                bytes: HEAP_BYTES,
+                data: Vec::new(),
+                relocations: Vec::new(),
+                is_heap: true,
+            });
+        }
+        callee
     }
 
     fn call_place(&mut self, operand: &Operand) -> Result<Place, LowerError> {

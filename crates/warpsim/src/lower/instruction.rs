@@ -53,7 +53,11 @@ impl FunctionLowerer<'_, '_> {
             "prefetch" | "prefetchu" | "discard" | "applypriority" | "nanosleep" | "pmevent" => {
                 self.plain(Step::Nothing)
             }
-            "mma" => self.matrix(instruction),
+            "mma" => self.multiply(instruction),
+            "wmma" => match instruction.modifiers.first().map(String::as_str) {
+                Some("load" | "store") => self.tile(instruction),
+                _ => self.multiply(instruction),
+            },
             "createpolicy" => self.copy_constant(instruction, 0),
             _ => self.register_instruction(instruction),
         }
@@ -89,7 +93,25 @@ impl FunctionLowerer<'_, '_> {
             };
             ops.imm = *value as u32;
         }
-        let draft = self.operands(&found, &operands, carry, &mut ops)?;
+        // Only `cvt` may have registers that are wider than its types.
+        let converts = instruction.opcode == "cvt";
+        let wide = match operands.first() {
+            Some(to)
+                if converts && found.signature.dst[0].is_some_and(|kind| kind.class() == Class::Word) =>
+            {
+                let is_wide = self.declared_bits(to) == Some(64);
+                if is_wide {
+                    Some(Reg { class: Class::Wide, index: self.destination(to, Class::Wide)? })
+                } else {
+                    None
+                }
+            }
+            _ => None,
+        };
+        if wide.is_some() {
+            operands[0] = &Operand::Sink;
+        }
+        let draft = self.operands(&found, &operands, carry, converts, &mut ops)?;
         let same = draft.reads.len() == 2 && draft.reads[0] == draft.reads[1];
         let rule = match instruction.opcode.as_str() {
             "and" if modifiers.contains(&"pred") => FlowRule::And,
@@ -106,7 +128,32 @@ impl FunctionLowerer<'_, '_> {
             _ => 0,
         };
         self.set_facts(flops, has("f64") && instruction.opcode != "selp");
+        if let Some(wide) = wide {
+            let is_signed = instruction.modifiers.iter().rev().nth(1).is_some_and(|ty| ty.starts_with('s'));
+            self.extend(ops.dst[0], wide, is_signed);
+        }
         Ok(())
+    }
+
+    /// Puts a 32-bit value into a 64-bit register.
+    fn extend(&mut self, from: u16, to: Reg, is_signed: bool) {
+        let alu = if is_signed { alu!(|a: i32| i64::from(a)) } else { alu!(|a: u32| u64::from(a)) };
+        let reads = vec![Reg { class: Class::Word, index: from }];
+        let ops = Operands { dst: [to.index, 0], src: [from, 0, 0, 0], imm: 0 };
+        self.emit(Step::Alu(alu.select()), ops, Draft { reads, writes: vec![to], rule: FlowRule::Any });
+    }
+
+    /// As [`Self::source`], but a register may be wider: its lower bits count.
+    fn lower_bits(&mut self, operand: &Operand, kind: Kind) -> Result<u16, LowerError> {
+        if kind.class() != Class::Word || self.declared_bits(operand) != Some(64) {
+            return self.source(operand, kind);
+        }
+        let from = Reg { class: Class::Wide, index: self.source(operand, Kind::Bits(64))? };
+        let to = self.temporary(Class::Word);
+        let ops = Operands { dst: [to.index, 0], src: [from.index, 0, 0, 0], imm: 0 };
+        let draft = Draft { reads: vec![from], writes: vec![to], rule: FlowRule::Any };
+        self.emit(Step::Alu(alu!(|a: u64| a as u32).select()), ops, draft);
+        Ok(to.index)
     }
 
     /// Fills in the registers of `alu`'s operands, destinations first; a carry flag that the text does not
@@ -116,6 +163,7 @@ impl FunctionLowerer<'_, '_> {
         alu: &Alu,
         operands: &[&Operand],
         carry: Carry,
+        converts: bool,
         ops: &mut Operands,
     ) -> Result<Draft, LowerError> {
         let wanted_dst: Vec<Kind> = alu.signature.dst.iter().flatten().copied().collect();
@@ -134,6 +182,7 @@ impl FunctionLowerer<'_, '_> {
         // Sources first: they may need instructions of their own.
         for (slot, &kind) in wanted_src.iter().enumerate() {
             let index = match sources.get(slot) {
+                Some(operand) if converts => self.lower_bits(operand, kind)?,
                 Some(operand) => self.source(operand, kind)?,
                 None => self.carry().index,
             };
@@ -150,44 +199,6 @@ impl FunctionLowerer<'_, '_> {
             draft.writes.push(Reg { class: kind.class(), index });
         }
         Ok(draft)
-    }
-
-    /// `mma.sync`: all registers in one list, in the order of the operands.
-    fn matrix(&mut self, instruction: &Instruction) -> Result<(), LowerError> {
-        let modifiers: Vec<&str> = instruction.modifiers.iter().map(String::as_str).collect();
-        let Some(mma) = isa::Mma::find(&modifiers) else { return Err(self.unsupported()) };
-        let operands: [&Operand; 4] = self.exactly(instruction)?;
-        let mut draft = Draft::default();
-        let mut regs = [const { Vec::new() }; 4];
-        for (position, (operand, fragment)) in operands.into_iter().zip(mma.fragments()).enumerate() {
-            let parts = match operand {
-                Operand::Vector(parts) => parts.as_slice(),
-                single => std::slice::from_ref(single),
-            };
-            let (wanted, given) = (fragment.registers, parts.len());
-            if wanted != given {
-                return Err(
-                    self.error(format!("operand {} has {given} registers and needs {wanted}", position + 1))
-                );
-            }
-            let class = fragment.kind.class();
-            for part in parts {
-                let is_result = position == 0;
-                let index = if is_result {
-                    self.destination(part, class)?
-                } else {
-                    self.source(part, fragment.kind)?
-                };
-                let list = if is_result { &mut draft.writes } else { &mut draft.reads };
-                list.push(Reg { class, index });
-                regs[position].push(index);
-            }
-        }
-        let matrices = &mut self.builder.program.matrices;
-        matrices.push((mma, regs));
-        let number = matrices.len() as u32 - 1;
-        self.emit(Step::Matrix(number), Operands::default(), draft);
-        Ok(())
     }
 
     /// Puts registers side by side in the program's lists; returns where they begin.

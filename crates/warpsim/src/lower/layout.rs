@@ -237,7 +237,13 @@ pub(super) fn fill_variables(builder: &mut Builder<'_>) -> Result<(), LowerError
         }
         let bytes = bytes as usize;
         let (data, relocations) = initial_bytes(&variable, bytes, |name| address_of(builder, name))?;
-        builder.program.globals.push(GlobalVariable { name: variable.name, bytes, data, relocations });
+        builder.program.globals.push(GlobalVariable {
+            name: variable.name,
+            bytes,
+            data,
+            relocations,
+            is_heap: false,
+        });
     }
     let mut constant = vec![0; builder.layout.constant_bytes as usize];
     for (variable, offset) in std::mem::take(&mut builder.layout.constants) {

@@ -9,6 +9,7 @@ mod graph;
 mod instruction;
 mod layout;
 mod lines;
+mod matrix;
 mod memory;
 mod operand;
 #[cfg(test)]
@@ -78,11 +79,13 @@ pub(crate) fn lower(module: &Module, kernel: &str) -> Result<Program, LowerError
         calls: Vec::new(),
         copies: Vec::new(),
         matrices: Vec::new(),
+        tiles: Vec::new(),
         functions: Vec::new(),
         params,
         shared: layout.shared.clone(),
         static_shared: layout.static_shared,
         globals: Vec::new(),
+        heap: None,
         constant: Vec::new(),
         constant_relocations: Vec::new(),
         dynamic_shared: layout

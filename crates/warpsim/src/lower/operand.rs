@@ -227,13 +227,29 @@ pub(super) fn special(name: &str) -> Option<Constant> {
         "%lanemask_ge" => Special::LaneMask(LaneMask::Ge),
         "%dynamic_smem_size" => Special::DynamicSharedBytes,
         "%total_smem_size" | "%aggr_smem_size" => Special::TotalSharedBytes,
-        "%smid" | "%gridid" | "%reserved_smem_offset_begin" => return Some(Constant::Bits(0)),
+        "%smid"
+        | "%gridid"
+        | "%reserved_smem_offset_begin"
+        | "%reserved_smem_offset_end"
+        | "%reserved_smem_offset_cap" => return Some(Constant::Bits(0)),
         "%nsmid" => return Some(Constant::Bits(1)),
         "WARP_SZ" => return Some(Constant::Bits(32)),
-        _ if stem.starts_with("%envreg") => return Some(Constant::Bits(0)),
+        // Counters that a profiler sets up, and memory that the system keeps for itself: there is none here.
+        _ if stem.starts_with("%envreg")
+            || is_numbered(stem, "%pm")
+            || is_numbered(stem, "%reserved_smem_offset_") =>
+        {
+            return Some(Constant::Bits(0));
+        }
         _ => return None,
     };
     Some(Constant::Special(special))
+}
+
+/// `%pm0`, `%pm3_64` and the like.
+fn is_numbered(name: &str, stem: &str) -> bool {
+    let rest = name.strip_prefix(stem).map(|rest| rest.strip_suffix("_64").unwrap_or(rest));
+    rest.is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
 }
 
 /// An error at a line, for callers without a lowerer.

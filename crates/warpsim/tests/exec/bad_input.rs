@@ -65,15 +65,17 @@ fn huge_declarations_cost_nothing() {
 }
 
 #[test]
-fn barriers_and_tables_are_checked_at_run_time_too() {
+fn what_is_refused_at_run_time_names_the_value() {
     let cases = [
-        "mov.u32 %r1, 16; barrier.sync %r1; ret;",
-        "mov.u32 %r1, 7; barrier.sync 1, %r1; ret;",
-        "T: .branchtargets A; add.u32 %r1, %t, 1; brx.idx %r1, T; A: ret;",
-        "mov.u64 %rd1, 99; P: .callprototype _ (); call %rd1, (), P; ret;",
-        "trap;",
+        ("mov.u32 %r1, 16; barrier.sync %r1; ret;", "names barrier 16"),
+        ("mov.u32 %r1, 7; barrier.sync 1, %r1; ret;", "a barrier for 7 threads"),
+        ("mov.u32 %r1, 0; bar.arrive 1, %r1; ret;", "a barrier for 0 threads"),
+        ("T: .branchtargets A; add.u32 %r1, %t, 1; brx.idx %r1, T; A: ret;", "by index 1 on line 10"),
+        ("T: .branchtargets A; add.u32 %r1, %t, 1; brx.idx %r1, T; A: ret;", "the table there has 1 labels"),
+        ("mov.u64 %rd1, 99; P: .callprototype _ (); call %rd1, (), P; ret;", "the pointer 0x63"),
+        ("trap;", "must not be reached"),
     ];
-    for body in cases {
+    for (body, words) in cases {
         let mut run = Run::new(&by_hand(body), "k", 1, 32);
         run.room(1);
         let report = run.run();
@@ -82,7 +84,9 @@ fn barriers_and_tables_are_checked_at_run_time_too() {
             (Outcome::Aborted, vec![FaultKind::Trap]),
             "{body}"
         );
-        assert!(report.faults[0].party.at.is_some(), "{body}");
+        let fault = &report.faults[0];
+        assert!(fault.to_string().contains(words), "{fault}");
+        assert_eq!(fault.party.at.as_ref().map(|at| at.line), Some(BODY - 1), "{fault}");
     }
 }
 
@@ -165,4 +169,98 @@ proptest! {
             report.faults.iter().for_each(|fault| drop(fault.to_string()));
         }
     }
+}
+
+/// Half a module is an error at the place where it ends, and a cut instruction one at its line.
+#[test]
+fn truncated_ptx_is_refused_with_a_line() {
+    let text = by_hand("mov.u32 %r1, %t;");
+    for (cut, words) in
+        [("mov.u32 %r1, ", "found the end of the text"), ("ld.param.u64 %out", "found the end of the text")]
+    {
+        let end = text.find(cut).unwrap() + cut.len();
+        let error = ptx::parse(&text[..end]).unwrap_err();
+        assert!(error.to_string().contains(words), "{error}");
+        assert_eq!(error.position.line as usize, text[..end].lines().count(), "{error}");
+    }
+}
+
+#[test]
+fn registers_of_the_wrong_type_are_named() {
+    refused("add.f32 %r1, %p1, %r2;", "`%p1` is a predicate, where a register of at most 32 bits belongs");
+    refused(
+        "mul.wide.u32 %r1, %r2, %r3;",
+        "`%r1` is a register of at most 32 bits, where a 64-bit register belongs",
+    );
+    refused("ld.global.u64 %r1, [%out];", "the destination is too narrow for 64 bits");
+    refused("ld.global.u32 %r1, [%p1];", "`%p1` is a predicate and holds no address");
+    refused(
+        "setp.eq.u32 %r1, %r2, %r3;",
+        "`%r1` is a register of at most 32 bits, where a predicate belongs",
+    );
+}
+
+#[test]
+fn missing_labels_functions_and_variables_are_named() {
+    refused("@%p1 bra AWAY;", "there is no label `AWAY` in this function");
+    refused("mov.u64 %rd1, nothing;", "`nothing` is not declared");
+    let error = lower(&by_hand("call nowhere, ();"), "k").unwrap_err();
+    assert!(
+        error.to_string().contains("call to `nowhere`, which is not in this module at PTX line 10"),
+        "{error}"
+    );
+}
+
+#[test]
+fn too_many_registers_are_refused_in_words() {
+    let many: String = (0..70_000).map(|i| format!("mov.u32 %x{i}, 1;\n")).collect();
+    let error = lower(&by_hand(&format!(".reg .b32 %x<70000>;\n{many}")), "k").unwrap_err();
+    assert!(error.to_string().contains("`k` uses more than 65535 registers"), "{error}");
+}
+
+#[test]
+fn an_overshoot_of_an_empty_buffer_says_that_it_is_empty() {
+    let mut run = Run::new(&by_hand("st.global.u32 [%out], %t;"), "k", 1, 1);
+    run.room(0);
+    let report = run.run();
+    assert_eq!(errors(&report), [FaultKind::OutOfBounds]);
+    assert!(report.faults[0].to_string().contains("`buffer 0`"), "{}", report.faults[0]);
+    assert!(run.device.read(warpsim_first(&run)).is_empty());
+}
+
+fn warpsim_first(run: &Run) -> warpsim::BufferId {
+    let Some(Arg::Buffer(buffer)) = run.launch.args.first() else { panic!("the first argument is a buffer") };
+    *buffer
+}
+
+#[test]
+fn endless_recursion_names_its_line_and_what_to_do() {
+    let text = ".version 8.0\n.target sm_80\n.address_size 64
+        .func down(.param .b32 n) { .reg .b32 %r; ld.param.u32 %r, [n];
+        { .param .b32 m; st.param.b32 [m], %r; call down, (m); } ret; }
+        .visible .entry k() { { .param .b32 m; st.param.b32 [m], 1; call down, (m); } ret; }";
+    let report = Run::new(text, "k", 1, 32).run();
+    assert_eq!(errors(&report), [FaultKind::StackOverflow]);
+    let told = report.faults[0].to_string();
+    assert!(told.contains("ran out of stack") && told.contains("Bound the recursion"), "{told}");
+    assert_eq!(report.faults[0].party.at.as_ref().map(|at| at.line), Some(5), "{told}");
+}
+
+/// 2 GiB of which one element in 64 MiB is touched: the host gives memory for what is touched.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_huge_buffer_costs_what_is_touched() {
+    let resident = || {
+        let status = std::fs::read_to_string("/proc/self/statm").unwrap();
+        status.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * 4096
+    };
+    let body = "mul.wide.u32 %rd1, %t, 67108864; add.u64 %rd1, %rd1, %out; st.global.u32 [%rd1], %t;
+        ld.global.u32 %r1, [%rd1]; add.u32 %r1, %r1, 1; st.global.u32 [%rd1+4], %r1;";
+    let mut run = Run::new(&by_hand(body), "k", 1, 32);
+    run.room(1 << 29);
+    let (before, start) = (resident(), Instant::now());
+    run.clean();
+    let more = resident().saturating_sub(before);
+    assert!(more < 200 << 20, "{} MiB", more >> 20);
+    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
 }

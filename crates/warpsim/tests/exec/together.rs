@@ -193,3 +193,33 @@ fn blocks_that_overlap_are_as_if_in_order_and_told() {
         (0..40).map(|t| 1900 + if t < 24 { t + 40 } else { t }).collect::<Vec<_>>()
     );
 }
+
+/// `barrier.red` without `.aligned`: lanes of a warp come from different places, and get the block's result there.
+#[test]
+fn reductions_at_barriers_need_no_whole_warps() {
+    let body = "and.b32 %r1, %t, 3; setp.eq.u32 %p1, %r1, 0; setp.lt.u32 %p3, %t, 64; mad.wide.u32 %rd1, %t, 4, %out;
+        @%p1 bra OTHER;
+        barrier.red.popc.u32 %r2, 0, %p3; bra DONE;
+        OTHER: barrier.red.popc.u32 %r2, 0, !%p3; add.u32 %r2, %r2, 1000;
+        DONE: barrier.red.and.pred %p4, 1, %p3; barrier.red.or.pred %p5, 2, %p1;
+        selp.u32 %r3, 10000, 0, %p4; add.u32 %r2, %r2, %r3; selp.u32 %r3, 20000, 0, %p5; add.u32 %r2, %r2, %r3;
+        st.global.u32 [%rd1], %r2;";
+    let mut run = Run::new(&by_hand(body), "k", 1, 96);
+    let out = run.room(96);
+    run.clean();
+    // Of 72 threads 48 are below 64; of the 24 others 8 are not.
+    let expected: Vec<i32> = (0..96).map(|t| 20_000 + 48 + 8 + if t % 4 == 0 { 1000 } else { 0 }).collect();
+    assert_eq!(run.ints(out), expected);
+}
+
+/// `bar.red` with a number of threads: only those warps vote.
+#[test]
+fn a_counted_reduction_is_of_some_warps() {
+    let body = "shr.u32 %r1, %t, 5; setp.eq.u32 %p1, %r1, 1; @%p1 bra DONE;
+        setp.ge.u32 %p2, %t, 70; barrier.red.popc.aligned.u32 %r2, 3, 64, %p2;
+        mad.wide.u32 %rd1, %t, 4, %out; st.global.u32 [%rd1], %r2; DONE: ret;";
+    let mut run = Run::new(&by_hand(body), "k", 1, 96);
+    let out = run.words([-1; 96]);
+    run.clean();
+    assert_eq!(run.ints(out), (0..96).map(|t| if t / 32 == 1 { -1 } else { 26 }).collect::<Vec<_>>());
+}

@@ -140,13 +140,20 @@ impl Body {
             "lop3" => {
                 let table = rng.random_range(0..256);
                 let last = if sources.len() == 4 { format!(", {}", sources[3]) } else { String::new() };
-                format!("{} {}, {}, {table}{last};", form.name, destinations.join("|"), sources[..3].join(", "))
+                format!(
+                    "{} {}, {}, {table}{last};",
+                    form.name,
+                    destinations.join("|"),
+                    sources[..3].join(", ")
+                )
             }
             "addc" | "subc" | "madc" => {
                 sources.pop();
                 format!("{} {}, {};", form.name, destinations[0], sources.join(", "))
             }
-            _ if form.name.contains(".cc.") => format!("{} {}, {};", form.name, destinations[0], sources.join(", ")),
+            _ if form.name.contains(".cc.") => {
+                format!("{} {}, {};", form.name, destinations[0], sources.join(", "))
+            }
             _ => format!("{} {}, {};", form.name, destinations.join("|"), sources.join(", ")),
         };
         self.put_guarded(rng, &line);
@@ -165,7 +172,9 @@ impl Body {
         let ordered = !matches!(space, "const" | "param" | "local") && count == 1 && rng.random_bool(0.15);
         let order = match (ordered, loads) {
             (false, _) => "",
-            (true, true) => pick(rng, &[".volatile", ".relaxed.gpu", ".acquire.gpu", ".acquire.cta"]).expect("some"),
+            (true, true) => {
+                pick(rng, &[".volatile", ".relaxed.gpu", ".acquire.gpu", ".acquire.cta"]).expect("some")
+            }
             (true, false) => pick(rng, &[".volatile", ".relaxed.sys", ".release.gpu"]).expect("some"),
         };
         let dot = if space.is_empty() { "" } else { "." };
@@ -184,7 +193,8 @@ impl Body {
     fn atomic(&mut self, rng: &mut SmallRng) {
         let space = *pick(rng, &["global", "shared", "", "global"]).expect("some");
         let (operation, ty, kind, bytes) = *pick(rng, ATOMICS).expect("some");
-        let scope = pick(rng, &["", "", ".relaxed.gpu", ".acq_rel.cta", ".acquire.gpu", ".release.sys"]).expect("some");
+        let scope = pick(rng, &["", "", ".relaxed.gpu", ".acq_rel.cta", ".acquire.gpu", ".release.sys"])
+            .expect("some");
         let at = address(rng, space, bytes);
         let dot = if space.is_empty() { "" } else { "." };
         let values = format!("{at}, {}", source(rng, kind));
@@ -213,14 +223,17 @@ impl Body {
         let line = match rng.random_range(0..8) {
             0 | 1 => {
                 let mode = pick(rng, &["up", "down", "bfly", "idx"]).expect("some");
-                let found = if rng.random_bool(0.5) { format!("|{}", register(rng, 'p')) } else { String::new() };
+                let found =
+                    if rng.random_bool(0.5) { format!("|{}", register(rng, 'p')) } else { String::new() };
                 let (d, a, b, c) = (w(rng), w(rng), source(rng, 'w'), source(rng, 'w'));
                 format!("shfl.sync.{mode}.b32 {d}{found}, {a}, {b}, {c}, {mask};")
             }
             2 => {
-                let (mode, kind) =
-                    *pick(rng, &[("all.pred", 'p'), ("any.pred", 'p'), ("uni.pred", 'p'), ("ballot.b32", 'w')])
-                        .expect("some");
+                let (mode, kind) = *pick(
+                    rng,
+                    &[("all.pred", 'p'), ("any.pred", 'p'), ("uni.pred", 'p'), ("ballot.b32", 'w')],
+                )
+                .expect("some");
                 format!("vote.sync.{mode} {}, {}, {mask};", register(rng, kind), register(rng, 'p'))
             }
             3 => format!("match.any.sync.b32 {}, {}, {mask};", w(rng), w(rng)),
@@ -231,7 +244,8 @@ impl Body {
                 register(rng, 'd')
             ),
             5 => {
-                let operation = pick(rng, &["add.s32", "min.u32", "max.s32", "and.b32", "xor.b32"]).expect("some");
+                let operation =
+                    pick(rng, &["add.s32", "min.u32", "max.s32", "and.b32", "xor.b32"]).expect("some");
                 format!("redux.sync.{operation} {}, {}, {mask};", w(rng), w(rng))
             }
             6 => format!("elect.sync {}|{}, {mask};", w(rng), register(rng, 'p')),
@@ -254,7 +268,8 @@ impl Body {
         };
         let number = id.parse::<i64>().map_or(id.clone(), |n| n.rem_euclid(16).to_string());
         let opcode = *pick(rng, &["bar", "bar", "bar", "barrier", "barrier.aligned"]).expect("some");
-        let (base, aligned) = opcode.split_once('.').map_or((opcode, String::new()), |(b, a)| (b, format!(".{a}")));
+        let (base, aligned) =
+            opcode.split_once('.').map_or((opcode, String::new()), |(b, a)| (b, format!(".{a}")));
         let line = match rng.random_range(0..8) {
             0 => {
                 let count = if count.is_empty() { ", 64" } else { &count };
@@ -296,14 +311,17 @@ impl Body {
         let label = self.new_label();
         let counter = format!("%count{}", self.loops % 6);
         self.loops += 1;
-        let start = if rng.random_bool(0.4) { "%laneid".to_owned() } else { rng.random_range(0..6).to_string() };
+        let start =
+            if rng.random_bool(0.4) { "%laneid".to_owned() } else { rng.random_range(0..6).to_string() };
         self.put(&format!("mov.u32 {counter}, {start};"));
         self.place(label);
         for _ in 0..rng.random_range(1..5) {
             self.statement(rng, depth + 1);
         }
         let p = register(rng, 'p');
-        self.put(&format!("sub.u32 {counter}, {counter}, 1; setp.gt.s32 {p}, {counter}, 0; @{p} bra L{label};"));
+        self.put(&format!(
+            "sub.u32 {counter}, {counter}, 1; setp.gt.s32 {p}, {counter}, 0; @{p} bra L{label};"
+        ));
     }
 
     fn jump(&mut self, rng: &mut SmallRng) {
@@ -331,16 +349,36 @@ impl Body {
     }
 
     fn copy(&mut self, rng: &mut SmallRng) {
-        let line = match rng.random_range(0..6) {
+        let line = match rng.random_range(0..7) {
             0 => "cp.async.commit_group;".to_owned(),
             1 => format!("cp.async.wait_group {};", rng.random_range(0..3)),
             2 => "cp.async.wait_all;".to_owned(),
+            6 => {
+                let values: Vec<String> = (0..8).map(|_| register(rng, 'w')).collect();
+                let (layout, stride) = (pick(rng, &["row", "col"]).expect("some"), source(rng, 'w'));
+                let space = *pick(rng, &["shared", "global"]).expect("some");
+                let (at, values) = (address(rng, space, 16), values.join(", "));
+                match rng.random_range(0..3) {
+                    0 => format!(
+                        "wmma.load.a.sync.aligned.{layout}.m16n16k16.{space}.f16 {{{values}}}, {at}, {stride};"
+                    ),
+                    1 => format!(
+                        "wmma.store.d.sync.aligned.{layout}.m32n8k16.{space}.f32 {at}, {{{values}}}, {stride};"
+                    ),
+                    _ => format!(
+                        "wmma.mma.sync.aligned.{layout}.row.m8n32k16.f32.f32 {{{values}}}, {{{values}}}, {{{values}}}, {{{values}}};"
+                    ),
+                }
+            }
             3 => {
                 let count = *pick(rng, &[1, 2, 4]).expect("some");
                 let values: Vec<String> = (0..count).map(|_| register(rng, 'w')).collect();
                 let trans = pick(rng, &["", ".trans"]).expect("some");
                 let at = address(rng, "shared", 16);
-                format!("ldmatrix.sync.aligned.m8n8.x{count}{trans}.shared.b16 {{{}}}, {at};", values.join(", "))
+                format!(
+                    "ldmatrix.sync.aligned.m8n8.x{count}{trans}.shared.b16 {{{}}}, {at};",
+                    values.join(", ")
+                )
             }
             _ => {
                 let bytes = *pick(rng, &[4, 8, 16]).expect("some");
@@ -362,11 +400,13 @@ impl Body {
         let head = "{ .param .b32 x; .param .b64 y; .param .b32 z;";
         let pass = format!("mov.u32 {d}, {a}; st.param.b32 [x], {d}; st.param.b64 [y], {b};");
         let number = self.new_label();
-        let call = match rng.random_range(0..5) {
+        let call = match rng.random_range(0..8) {
             0 => {
                 let at = register(rng, 'd');
                 let set = if rng.random_bool(0.8) { format!("mov.u64 {at}, f;") } else { String::new() };
-                format!("{set} P{number}: .callprototype (.param .b32 _) _ (.param .b32 _, .param .b64 _); call (z), {at}, (x, y), P{number};")
+                format!(
+                    "{set} P{number}: .callprototype (.param .b32 _) _ (.param .b32 _, .param .b64 _); call (z), {at}, (x, y), P{number};"
+                )
             }
             1 => {
                 let wild = if rng.random_bool(0.3) { register(rng, 'd') } else { "%generic0".to_owned() };
@@ -377,8 +417,22 @@ impl Body {
                 );
                 return self.put(&text);
             }
+            2 => {
+                let at = register(rng, 'd');
+                let size = source(rng, 'd');
+                let text = format!(
+                    "{{ .param .b64 u; .param .b64 v; mov.b64 {at}, {size}; st.param.b64 [u], {at}; \
+                     call (v), malloc, (u); ld.param.b64 {at}, [v]; }}"
+                );
+                return self.put(&text);
+            }
+            3 => {
+                let text =
+                    format!("{{ .param .b64 u; st.param.b64 [u], {}; call free, (u); }}", register(rng, 'd'));
+                return self.put(&text);
+            }
             // Deep recursion is possible, from a function to itself.
-            2 => "call (z), g, (x, y);".to_owned(),
+            4 => "call (z), g, (x, y);".to_owned(),
             _ if self.is_kernel => "call (z), f, (x, y);".to_owned(),
             _ => format!("@{} call (z), f, (x, y);", register(rng, 'p')),
         };

@@ -32,8 +32,22 @@ pub(crate) fn source(rng: &mut SmallRng, kind: char) -> String {
 }
 
 const SPECIAL: &[&str] = &[
-    "%tid.x", "%tid.y", "%ntid.z", "%ctaid.x", "%ctaid.z", "%nctaid.y", "%laneid", "%warpid", "%nwarpid",
-    "%lanemask_lt", "%lanemask_ge", "%clock", "%dynamic_smem_size", "%total_smem_size", "%smid", "WARP_SZ",
+    "%tid.x",
+    "%tid.y",
+    "%ntid.z",
+    "%ctaid.x",
+    "%ctaid.z",
+    "%nctaid.y",
+    "%laneid",
+    "%warpid",
+    "%nwarpid",
+    "%lanemask_lt",
+    "%lanemask_ge",
+    "%clock",
+    "%dynamic_smem_size",
+    "%total_smem_size",
+    "%smid",
+    "WARP_SZ",
 ];
 
 fn constant(rng: &mut SmallRng) -> String {
@@ -41,7 +55,8 @@ fn constant(rng: &mut SmallRng) -> String {
         0 => rng.random_range(-2..40).to_string(),
         1 => (1u64 << rng.random_range(0..32)).to_string(),
         2 => rng.random::<i32>().to_string(),
-        _ => (*pick(rng, &["-1", "31", "32", "63", "255", "2147483647", "-2147483648"]).expect("some")).to_owned(),
+        _ => (*pick(rng, &["-1", "31", "32", "63", "255", "2147483647", "-2147483648"]).expect("some"))
+            .to_owned(),
     }
 }
 
@@ -74,7 +89,8 @@ fn wild_address(rng: &mut SmallRng) -> String {
         3 => format!("[{}]", rng.random::<u32>()),
         4 => format!("[%buffer{}+{}]", rng.random_range(0..3), rng.random_range(-70_000..70_000)),
         _ => {
-            let name = *pick(rng, &["fixed", "dynamic", "mine", "table", "variable", "number"]).expect("some");
+            let name =
+                *pick(rng, &["fixed", "dynamic", "mine", "table", "variable", "number"]).expect("some");
             format!("[{name}+{}]", rng.random::<i32>())
         }
     }

@@ -23,6 +23,8 @@ pub(crate) fn module(rng: &mut SmallRng) -> String {
 .shared .align 16 .b8 fixed[272];
 .extern .shared .align 16 .b8 dynamic[];
 .extern .func (.param .b32 result) vprintf (.param .b64 a, .param .b64 b);
+.extern .func (.param .b64 result) malloc (.param .b64 a);
+.extern .func free (.param .b64 a);
 .func (.param .b32 result) f(.param .b32 number, .param .b64 pointer);
 .func (.param .b32 result) g(.param .b32 number, .param .b64 pointer);
 .visible .entry k(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 number, .param .align 8 .b8 bytes[40])

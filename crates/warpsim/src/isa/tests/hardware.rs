@@ -5,7 +5,7 @@
 //! reads what [`list`] prints. `ptxas` takes every instruction in the tables, so the list is also one of legal PTX.
 
 use super::*;
-use crate::isa::{Mma, forms};
+use crate::isa::{Multiply, forms};
 
 /// The table or other immediate that is used for an instruction.
 fn immediate(name: &str, alu: &Alu) -> u32 {
@@ -55,11 +55,11 @@ fn list() {
     }
     for name in MATRIX {
         let mma = matrix(name);
-        let [d, a, b, c] = mma.fragments();
+        let [d, a, b, c] = mma.fragments;
         let counts = d.registers | a.registers << 4 | b.registers << 8 | c.registers << 12;
         let letter = if d.kind == Kind::F64 { "d" } else { "w" };
         let lanes: Vec<String> = (0..rounds)
-            .flat_map(|round| matrix_lanes(name, mma, round))
+            .flat_map(|round| matrix_lanes(name, &mma, round))
             .map(|lane| lane.iter().map(|bits| format!("{bits:x}")).collect::<Vec<_>>().join(","))
             .collect();
         let sources = a.registers + b.registers + c.registers;
@@ -141,9 +141,9 @@ const MATRIX: &[&str] = &[
     "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.xor.popc",
 ];
 
-fn matrix(name: &str) -> Mma {
+fn matrix(name: &str) -> Multiply {
     let modifiers: Vec<&str> = name.split('.').skip(1).collect();
-    Mma::find(&modifiers).unwrap_or_else(|| panic!("no instruction `{name}`"))
+    Multiply::find("mma", &modifiers).unwrap_or_else(|| panic!("no instruction `{name}`"))
 }
 
 /// What the floating-point elements of a matrix are like.
@@ -158,11 +158,11 @@ enum Elements {
 }
 
 /// The registers of A, B and C of each lane.
-fn matrix_lanes(name: &str, mma: Mma, round: usize) -> Vec<Vec<u64>> {
+fn matrix_lanes(name: &str, mma: &Multiply, round: usize) -> Vec<Vec<u64>> {
     let mut inputs = Inputs::for_name(&format!("{name} {round}"));
     let types: Vec<&str> =
         name.split('.').skip(6).filter(|t| !matches!(*t, "satfinite" | "xor" | "and" | "popc")).collect();
-    let [_, a, b, c] = mma.fragments();
+    let [_, a, b, c] = mma.fragments;
     let slots = [(types[1], a), (types[2], b), (types[3], c)];
     let elements = [Elements::Integers, Elements::Similar, Elements::Spread][round % 3];
     (0..32)
@@ -286,8 +286,8 @@ fn results_are_those_of_the_hardware() {
 fn execute(name: &str, round: usize) -> (Vec<Vec<u64>>, Vec<Vec<u64>>) {
     if name.starts_with("mma") {
         let mma = matrix(name);
-        let sources = matrix_lanes(name, mma, round);
-        let results = run_matrix(mma, &sources);
+        let sources = matrix_lanes(name, &mma, round);
+        let results = run_matrix(&mma, &sources);
         return (sources, results);
     }
     let mut inputs = Inputs::for_name(name);
@@ -318,7 +318,7 @@ fn run_atomic(name: &str, sources: &[Vec<u64>]) -> Vec<Vec<u64>> {
 }
 
 /// Runs `mma` on the registers of all lanes.
-fn run_matrix(mma: Mma, sources: &[Vec<u64>]) -> Vec<Vec<u64>> {
+fn run_matrix(mma: &Multiply, sources: &[Vec<u64>]) -> Vec<Vec<u64>> {
     let mut registers = Registers {
         word: vec![[0; 32]; 16],
         wide: vec![[0; 32]; 16],
@@ -331,7 +331,7 @@ fn run_matrix(mma: Mma, sources: &[Vec<u64>]) -> Vec<Vec<u64>> {
             registers.wide[slot][lane] = bits;
         }
     }
-    let [d, a, b, c] = mma.fragments();
+    let [d, a, b, c] = mma.fragments;
     let index: Vec<u16> = (0..16).collect();
     let (to_b, to_c, to_d) = (a.registers, a.registers + b.registers, 12);
     let slots = [

@@ -132,3 +132,18 @@ fn conversions_from_integers_round_once() {
     check("cvt.rn.satfinite.f16.f32", &[0x7f00_0000], &[0x7bff]);
     check("cvt.rn.relu.f16.f32", &[0xbf80_0000], &[0]);
 }
+
+#[test]
+fn pairs_of_bytes_convert() {
+    // 448 and -0.5, the first above; 1e9 is clamped; NaN is 0x7f.
+    check("cvt.rn.satfinite.e4m3x2.f32", &[0x43e0_0000, 0xbf00_0000], &[0x7eb0]);
+    check("cvt.rn.satfinite.e4m3x2.f32", &[0x4e6e_6b28, 0x7fc0_0000], &[0x7e7f]);
+    check("cvt.rn.satfinite.relu.e4m3x2.f32", &[0xc3e0_0000, 0x3f00_0000], &[0x0030]);
+    check("cvt.rn.satfinite.e5m2x2.f32", &[0x3f80_0000, 0xff80_0000], &[0x3cfb]);
+    check("cvt.rn.satfinite.e4m3x2.f16x2", &[0x3c00_c000], &[0x38c0]);
+    check("cvt.rn.satfinite.e5m2x2.f16x2", &[0x3c00_c000], &[0x3cc0]);
+    check("cvt.rn.f16x2.e4m3x2", &[0x7eb0], &[0x5f00_b800]);
+    check("cvt.rn.f16x2.e4m3x2", &[0x7f01], &[0x7fff_1800]);
+    check("cvt.rn.f16x2.e5m2x2", &[0x3cfb], &[0x3c00_fb00]);
+    check("cvt.rn.relu.f16x2.e5m2x2", &[0x3cfb], &[0x3c00_0000]);
+}
