@@ -254,6 +254,7 @@ impl<'c, 'v, O: Observer> Machine<'c, 'v, O> {
                 return Err(self.out_of_fuel(warp, fragment));
             }
             warp.fragments[fragment].polled = false;
+            debug_assert!(warp.lanes_are_in_one_place(), "{:?}", warp.fragments);
             if self.step(warp, fragment, budget)? {
                 // The slice is over and the fragment is still there. If it is waiting for something that lanes
                 // held at a join have to do, let them go. One that changes memory is rather at work.

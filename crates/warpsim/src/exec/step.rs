@@ -73,6 +73,8 @@ impl<O: Observer> Machine<'_, '_, O> {
             }
             match inst.step {
                 Step::Branch { target, join } => {
+                    // To the next instruction: no lanes part.
+                    let active = if target == pc + 1 { mask } else { active };
                     if inst.guard != Guard::Always {
                         self.observer.branch(at!(), mask, active);
                     }

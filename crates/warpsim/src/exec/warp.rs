@@ -357,6 +357,19 @@ impl Warp {
         self.fragments.push(Fragment::new(pc, mask, NONE, caller));
     }
 
+    /// Whether every lane that has not exited is in exactly one place: in a fragment, or waiting at a join.
+    pub(super) fn lanes_are_in_one_place(&self) -> bool {
+        let mut seen = 0;
+        let waiting = self.joins.iter().filter(|join| join.pc != NOWHERE).map(|join| join.arrived);
+        for mask in self.fragments.iter().map(|fragment| fragment.mask).chain(waiting.filter(|&m| m != 0)) {
+            if mask == 0 || mask & seen != 0 {
+                return false;
+            }
+            seen |= mask;
+        }
+        seen == self.alive
+    }
+
     /// Makes a fragment's frame the one that register indices mean.
     pub(super) fn select(&mut self, fragment: usize) {
         self.frame = self.fragments[fragment].frame;
