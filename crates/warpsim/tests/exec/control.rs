@@ -114,3 +114,16 @@ fn a_grid_stride_loop_covers_everything_once() {
     let expected: Vec<i32> = (0..1001).map(|i| (2.0 * i as f32 + 1.0).to_bits() as i32).collect();
     assert_eq!(run.ints(y), expected);
 }
+
+/// `@p bra NEXT; NEXT:` parts no lanes, and each goes on once.
+#[test]
+fn a_branch_to_the_next_instruction_does_nothing() {
+    let body = "setp.lt.u32 %p1, %t, 7; mov.u32 %r1, 3;
+        AGAIN: @%p1 bra NEXT; NEXT: red.global.add.u32 [%out], 1;
+        sub.u32 %r1, %r1, 1; setp.ne.u32 %p2, %r1, 0; @%p2 bra AGAIN;";
+    let mut run = Run::new(&by_hand(body), "k", 1, 32);
+    let out = run.words([0]);
+    let report = run.clean();
+    assert_eq!(run.ints(out), [96]);
+    assert_eq!((report.counters.divergent_branches, report.counters.global_atomic_requests), (0, 3));
+}
