@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     fn instance() -> Instance {
-        let buffer = |name, data, role| Arg::Buffer(Buffer { name, len: 2, data, role });
+        let buffer = |name, data, role| Arg::Buffer(Buffer { name, len: 2, shape: [1, 2], data, role });
         Instance {
             args: vec![
                 buffer("a", Some(vec![1.0, 2.0]), Role::Input),

@@ -89,6 +89,8 @@ pub struct Launch {
     pub wall_limit: Duration,
     /// Worker threads; `None` for one per core. Results, faults and counters do not depend on it.
     pub threads: Option<usize>,
+    /// A block whose [`Footprint`](crate::Footprint)s to record.
+    pub footprint_of: Option<[u32; 3]>,
 }
 
 impl Launch {
@@ -103,6 +105,7 @@ impl Launch {
             fuel: 1 << 32,
             wall_limit: Duration::from_secs(30),
             threads: None,
+            footprint_of: None,
         }
     }
 

@@ -73,4 +73,4 @@ pub use fault::{
 pub use launch::{Arg, Checks, Launch, LaunchError, limits};
 pub use memory::{BufferId, Device};
 pub use program::{LowerError, Program};
-pub use report::{LineCounters, Outcome, Report, WorstAccess};
+pub use report::{Footprint, LineCounters, Outcome, Report, TouchedWord, WorstAccess};

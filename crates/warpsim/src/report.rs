@@ -61,6 +61,30 @@ impl WorstAccess {
     }
 }
 
+/// What one block did to one buffer, word by word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Footprint {
+    /// The buffer or variable.
+    pub object: String,
+    /// The words that the block touched, ascending.
+    pub words: Vec<TouchedWord>,
+}
+
+/// A word of 4 bytes, of which some or all were touched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TouchedWord {
+    /// Where it begins, in bytes from the start of the buffer.
+    pub offset: u64,
+    /// Lanes' loads, by all threads of the block together.
+    pub reads: u32,
+    /// Lanes' stores and atomic operations.
+    pub writes: u32,
+    /// The thread that read it first, by its linear index in the block.
+    pub reader: Option<u32>,
+    /// The thread that wrote it last.
+    pub writer: Option<u32>,
+}
+
 /// Everything known after a launch.
 #[derive(Clone, Debug)]
 pub struct Report {
@@ -75,6 +99,9 @@ pub struct Report {
     /// The costliest request of each instruction that touches memory, in the order of instructions; empty unless
     /// [`Checks::counters`](crate::Checks) was set.
     pub worst: Vec<WorstAccess>,
+    /// What the block [`Launch::footprint_of`](crate::Launch) did to global memory, in order of addresses; empty without
+    /// one, and if the grid has no such block.
+    pub footprint: Vec<Footprint>,
     /// What device `printf` wrote.
     pub printed: String,
     /// Seconds for the launch alone.

@@ -101,8 +101,8 @@ pub(crate) fn run(launch: &Launch, program: &Program, device: &mut Device, param
             .map(|f| InstructionFacts { fp32_flops: u32::from(f.fp32_flops), is_fp64: f.is_fp64 })
             .collect(),
     };
-    let monitors = || Monitors::new(&watched, launch.checks);
-    let total = if launch.checks == Checks::NONE {
+    let monitors = || Monitors::new(&watched, launch.checks).with_footprint_of(launch.footprint_of);
+    let total = if launch.checks == Checks::NONE && launch.footprint_of.is_none() {
         let total = run_all(launch, &context, &device.buffers, || Quiet(monitors()));
         Total { writes: total.writes, observer: total.observer.0, printed: total.printed, stop: total.stop }
     } else {
@@ -131,6 +131,7 @@ pub(crate) fn run(launch: &Launch, program: &Program, device: &mut Device, param
         counters: findings.counters,
         lines: findings.lines,
         worst: findings.worst,
+        footprint: findings.footprint,
         printed: String::from_utf8_lossy(&total.printed).into_owned(),
         seconds,
     }

@@ -74,8 +74,8 @@ impl Problem for Convolution {
         }
         Instance {
             args: vec![
-                Arg::input("in", input),
-                Arg::output("out", rows * cols),
+                Arg::input("in", [rows, cols], input),
+                Arg::output("out", [rows, cols]),
                 Arg::int(rows),
                 Arg::int(cols),
             ],

@@ -46,9 +46,9 @@ impl Problem for Matmul {
         let tolerance = tolerance(&a, &b, [m, n, k]);
         Instance {
             args: vec![
-                Arg::input("A", a),
-                Arg::input("B", b),
-                Arg::output("C", m * n),
+                Arg::input("A", [m, k], a),
+                Arg::input("B", [k, n], b),
+                Arg::output("C", [m, n]),
                 Arg::int(m),
                 Arg::int(n),
                 Arg::int(k),

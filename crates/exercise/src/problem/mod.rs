@@ -137,6 +137,8 @@ pub struct Buffer {
     pub name: &'static str,
     /// Number of elements.
     pub len: usize,
+    /// Rows and columns, row-major, for drawing it; a vector is one row.
+    pub shape: [usize; 2],
     /// What is in it at the start. `None`: nothing was ever written there.
     pub data: Option<Vec<f32>>,
     /// Whether the kernel may write it.
@@ -175,12 +177,12 @@ pub struct Expected {
 }
 
 impl Arg {
-    fn input(name: &'static str, data: Vec<f32>) -> Arg {
-        Arg::Buffer(Buffer { name, len: data.len(), data: Some(data), role: Role::Input })
+    fn input(name: &'static str, shape: [usize; 2], data: Vec<f32>) -> Arg {
+        Arg::Buffer(Buffer { name, len: data.len(), shape, data: Some(data), role: Role::Input })
     }
 
-    fn output(name: &'static str, len: usize) -> Arg {
-        Arg::Buffer(Buffer { name, len, data: None, role: Role::Output })
+    fn output(name: &'static str, shape: [usize; 2]) -> Arg {
+        Arg::Buffer(Buffer { name, len: shape[0] * shape[1], shape, data: None, role: Role::Output })
     }
 
     /// A dimension. No case comes near 2^31 elements on a side; if one did, the kernel could not be told.
@@ -225,6 +227,7 @@ mod tests {
                         (Arg::Buffer(b), ParamType::FloatIn) => {
                             assert_eq!((b.name, b.role), (param.name, Role::Input));
                             assert_eq!(b.data.as_ref().map(Vec::len), Some(b.len));
+                            assert_eq!(b.len, b.shape[0] * b.shape[1]);
                         }
                         (Arg::Buffer(b), ParamType::FloatOut) => {
                             assert_eq!((b.name, b.role, b.data.is_none()), (param.name, Role::Output, true));
@@ -249,6 +252,7 @@ mod tests {
                     assert_eq!(buffer.len, expected.values.len());
                     assert_eq!(buffer.len, expected.tolerance.len());
                     assert_eq!(buffer.len, rows * columns);
+                    assert_eq!(buffer.shape, expected.shape);
                     let [x, y, z] = problem.extent(size);
                     assert!(x * y * z > 0);
                 }

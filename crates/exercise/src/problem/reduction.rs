@@ -42,7 +42,12 @@ impl Problem for RowSums {
             .map(|row| bound * row.iter().map(|x| f64::from(x.abs())).sum::<f64>())
             .collect();
         Instance {
-            args: vec![Arg::input("x", x), Arg::output("sums", rows), Arg::int(rows), Arg::int(cols)],
+            args: vec![
+                Arg::input("x", [rows, cols], x),
+                Arg::output("sums", [1, rows]),
+                Arg::int(rows),
+                Arg::int(cols),
+            ],
             expected: vec![Expected { arg: 1, values, tolerance, shape: [1, rows] }],
         }
     }

@@ -43,8 +43,8 @@ impl Problem for Transpose {
         let tolerance = vec![0.0; rows * cols];
         Instance {
             args: vec![
-                Arg::input("in", input),
-                Arg::output("out", rows * cols),
+                Arg::input("in", [rows, cols], input),
+                Arg::output("out", [cols, rows]),
                 Arg::int(rows),
                 Arg::int(cols),
             ],

@@ -38,7 +38,12 @@ impl Problem for VectorAdd {
         // One addition, rounded once.
         let tolerance = values.iter().map(|sum| UNIT_ROUNDOFF * sum.abs()).collect();
         Instance {
-            args: vec![Arg::input("a", a), Arg::input("b", b), Arg::output("c", n), Arg::int(n)],
+            args: vec![
+                Arg::input("a", [1, n], a),
+                Arg::input("b", [1, n], b),
+                Arg::output("c", [1, n]),
+                Arg::int(n),
+            ],
             expected: vec![Expected { arg: 2, values, tolerance, shape: [1, n] }],
         }
     }

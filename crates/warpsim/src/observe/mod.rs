@@ -9,6 +9,7 @@
 //! | `traffic` | requests, sectors, wavefronts, bytes |
 //! | `worst` | the costliest request of each instruction |
 //! | `divergence` | instructions, lanes, branches, barriers |
+//! | `footprint` | the words of global memory that one block touches |
 //!
 //! While a kernel runs, everything is counted by instruction and threads have linear indices; names, lines and
 //! totals are derived at the end.
@@ -17,6 +18,7 @@ use std::collections::BTreeMap;
 
 mod divergence;
 mod finding;
+mod footprint;
 mod initcheck;
 mod memcheck;
 mod racecheck;
@@ -28,9 +30,10 @@ use crate::counters::Counters;
 use crate::fault::{self, BarrierProblem, Fault, Sink, SourceLine, Space};
 use crate::launch::Checks;
 use crate::observer::{Access, BadAccess, Observer, Scope, Site};
-use crate::report::{LineCounters, WorstAccess};
+use crate::report::{self, LineCounters, WorstAccess};
 
 use divergence::Divergence;
+use footprint::Footprint;
 use initcheck::Initcheck;
 use memcheck::Memcheck;
 use racecheck::Racecheck;
@@ -68,6 +71,13 @@ impl Context {
     pub fn block_index(&self, linear: u64) -> [u32; 3] {
         let [x, y] = [u64::from(self.grid_dim[0]), u64::from(self.grid_dim[1])];
         [(linear % x) as u32, (linear / x % y) as u32, (linear / x / y) as u32]
+    }
+
+    /// The linear index of the block with this `blockIdx`; `None` if the grid has none.
+    fn linear_block(&self, block: [u32; 3]) -> Option<u64> {
+        let is_inside = block.iter().zip(self.grid_dim).all(|(index, dim)| *index < dim);
+        let [x, y, z] = block.map(u64::from);
+        is_inside.then(|| x + u64::from(self.grid_dim[0]) * (y + u64::from(self.grid_dim[1]) * z))
     }
 
     /// For each warp of a block, the lanes that are threads.
@@ -113,6 +123,8 @@ pub struct Findings {
     pub lines: Vec<LineCounters>,
     /// The costliest request of each instruction.
     pub worst: Vec<WorstAccess>,
+    /// What the block that was asked about did to global memory.
+    pub footprint: Vec<report::Footprint>,
 }
 
 /// The observers that a launch asked for, as one. Executing blocks in several ranges takes one `Monitors` for each;
@@ -126,6 +138,7 @@ pub struct Monitors {
     synccheck: Option<Synccheck>,
     traffic: Option<Traffic>,
     divergence: Option<Divergence>,
+    footprint: Option<Footprint>,
 }
 
 impl Monitors {
@@ -139,8 +152,16 @@ impl Monitors {
             synccheck: checks.sync.then(|| Synccheck::new(context.present_lanes())),
             traffic: checks.counters.then(|| Traffic::new(instructions)),
             divergence: checks.counters.then(|| Divergence::new(instructions)),
+            footprint: None,
             context: context.clone(),
         }
+    }
+
+    /// Has what `block` does to global memory recorded.
+    #[must_use]
+    pub fn with_footprint_of(mut self, block: Option<[u32; 3]>) -> Monitors {
+        self.footprint = block.and_then(|block| self.context.linear_block(block)).map(Footprint::of);
+        self
     }
 
     /// Frees what only further blocks would need: call it after the last block of a range, for the shadow of memory
@@ -172,6 +193,9 @@ impl Monitors {
         if let (Some(own), Some(later)) = (&mut self.divergence, &later.divergence) {
             own.merge(later);
         }
+        if let (Some(own), Some(later)) = (&mut self.footprint, later.footprint) {
+            own.merge(later);
+        }
     }
 
     /// Names what was found, and adds up what was counted.
@@ -201,6 +225,7 @@ impl Monitors {
             counters,
             lines: lines.into_iter().map(|(at, counters)| LineCounters { at, counters }).collect(),
             worst: worst.unwrap_or_default(),
+            footprint: self.footprint.map(|footprint| footprint.resolve(resolver)).unwrap_or_default(),
         }
     }
 
@@ -237,6 +262,9 @@ impl Observer for Monitors {
     fn access(&mut self, at: Site, access: &Access<'_>) {
         if let Some(traffic) = &mut self.traffic {
             traffic.access(at, access);
+        }
+        if let Some(footprint) = &mut self.footprint {
+            footprint.access(at, access);
         }
         if let Some(initcheck) = &mut self.initcheck {
             initcheck.access(at.pc, access);
