@@ -1,6 +1,6 @@
 //! Multiplies two matrices with a tiled kernel, with all checks, and prints what it cost.
 //!
-//! `cargo run --release -p warpsim --example tiled -- [SIZE] [plain|counters|all]`
+//! `cargo run --release -p warpsim --example tiled -- [SIZE] [plain|counters|all] [LAUNCHES]`
 
 use warpsim::{Checks, Device, Launch, Program};
 
@@ -12,6 +12,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Some("counters") => Checks { counters: true, ..Checks::NONE },
         _ => Checks::ALL,
     };
+    let launches: u32 = args.next().map_or(Ok(1), |s| s.parse())?;
     let module = ptx::parse(include_str!("../tests/ptx/tiled.ptx"))?;
     let program = Program::new(&module, "tiled")?;
 
@@ -28,9 +29,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut launch = Launch::new([blocks, blocks, 1], [16, 16, 1]).arg(a).arg(b).arg(c);
     launch = launch.arg(n as i32).arg(n as i32).arg(n as i32);
     launch.checks = checks;
-    let report = launch.run(&program, &mut device)?;
-
+    let mut report = launch.run(&program, &mut device)?;
     println!("{:?} in {:.4} s", report.outcome, report.seconds);
+    for _ in 1..launches {
+        report = launch.run(&program, &mut device)?;
+        println!("{:?} in {:.4} s", report.outcome, report.seconds);
+    }
     println!("{:#?}", report.counters);
     for fault in &report.faults {
         println!("{fault}");

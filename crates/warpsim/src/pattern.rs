@@ -5,7 +5,7 @@
 mod cache;
 
 pub use cache::PatternCache;
-pub(crate) use cache::{Eight, Shape};
+pub(crate) use cache::{Eight, Entry, Shape};
 
 /// Bytes in a sector, the unit in which caches and DRAM are read and written.
 const SECTOR: u64 = 32;

@@ -87,8 +87,8 @@ pub(crate) enum Step {
     Alu(AluFn),
     Load(Memory),
     /// A [`Load`](Step::Load) of one 32-bit value a lane from shared or global memory, base address in a register,
-    /// unordered.
-    LoadWord(Memory),
+    /// unordered. The slot says which earlier load of the same straight run has the same base.
+    LoadWord(Memory, BaseSlot),
     Store(Memory),
     Atomic(Memory, AtomicFn),
     /// `cp.async`: `src[0]` shared address, `src[1]` global address, `src[2]` bytes to read if `sized`.
@@ -161,6 +161,24 @@ pub(crate) enum Step {
     Fence(Scope),
     /// `%clock`, `%clock64`, `%globaltimer`.
     Clock(Class),
+}
+
+/// Loads of one straight run of instructions whose base is the same register, unchanged since, have the same slot: how
+/// their addresses lie needs to be looked at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BaseSlot {
+    /// Below [`BASE_SLOTS`]; the last one is shared by loads that found no slot free, and never remembers anything.
+    pub(crate) number: u8,
+    /// Whether the load is the first one with its base.
+    pub(crate) leads: bool,
+}
+
+/// How many bases are told apart at a time, plus one.
+pub(crate) const BASE_SLOTS: usize = 8;
+
+impl BaseSlot {
+    /// For a load that shares its base with no other.
+    pub(crate) const NONE: BaseSlot = BaseSlot { number: BASE_SLOTS as u8 - 1, leads: true };
 }
 
 /// Where a memory instruction gets its address and what it moves.

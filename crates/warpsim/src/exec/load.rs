@@ -1,5 +1,6 @@
 //! Loads.
 
+use super::dispatch::per_cpu;
 use super::memory::{Part, next_space, value_register};
 use super::scatter::{self, Source};
 use super::shared::{LocalMemory, SharedMemory};
@@ -8,77 +9,89 @@ use super::{Context, Machine};
 use crate::fault::{Space, Touch};
 use crate::memory::View;
 use crate::observer::{Access, Observer, Order, Site};
-use crate::pattern::{Eight, Shape, lanes};
+use crate::pattern::{Eight, Entry, Shape, lanes};
 use crate::program::Memory;
 use crate::registers::{Class, FULL, Lanes, Operands};
 
+/// "Nothing is known of how the addresses lie."
+pub(super) const UNKNOWN: u32 = u32::MAX;
+
 impl<O: Observer> Machine<'_, '_, O> {
-    /// The load that kernels do most: one word for each lane of a full warp, from shared or global memory, lying as
-    /// the last one of this instruction did. Returns false, having done nothing, where [`Self::load`] has to look
-    /// closer.
+    per_cpu! {
+        /// Loads.
+        pub(super) fn load, load_avx2, load_any(
+            warp: &mut Warp, fragment: usize, at: Site, memory: &Memory, ops: &Operands, active: u32
+        );
+        /// The load that kernels do most: one word for each lane of a full warp, from shared or global memory, lying
+        /// as the last one of this instruction did, or as the one that `known` remembers. Returns false, having done
+        /// nothing, where [`Self::load`] has to look closer.
+        pub(super) fn load_word, load_word_avx2, load_word_any(
+            warp: &mut Warp, at: Site, memory: &Memory, ops: &Operands, known: &mut u32
+        ) -> bool;
+    }
+
     #[inline(always)]
-    pub(super) fn load_word(
+    fn load_word_any(
         &mut self,
         warp: &mut Warp,
         at: Site,
         memory: &Memory,
         ops: &Operands,
-        active: u32,
+        known: &mut u32,
     ) -> bool {
-        if active != FULL || warp.registers.tainted {
-            return false;
-        }
-        let (known, first) = if memory.base == Some(Class::Wide) {
+        let is_shared = memory.space == Some(Space::Shared);
+        let first = if memory.base == Some(Class::Wide) {
             let base = warp.registers.wide(ops.src[0]);
-            (self.patterns.known_words(at.pc, base), base[0].wrapping_add(memory.offset as u64))
+            if *known == UNKNOWN {
+                *known = self.patterns.known_words(at.pc, base).unwrap_or(UNKNOWN);
+            }
+            base[0].wrapping_add(memory.offset as u64)
         } else {
             let base = warp.registers.word(ops.src[0]);
-            let first = base[0].wrapping_add(memory.offset as u32);
-            (self.patterns.known_words(at.pc, base), u64::from(first))
+            if *known == UNKNOWN {
+                *known = self.patterns.known_words(at.pc, base).unwrap_or(UNKNOWN);
+            }
+            u64::from(base[0].wrapping_add(memory.offset as u32))
         };
-        let (space, bounds) = if memory.space == Some(Space::Shared) {
-            (Space::Shared, (self.shared.data.len() as u64).checked_sub(4).map(|last| (0, last)))
+        if *known == UNKNOWN {
+            return false;
+        }
+        let bounds = if is_shared {
+            (self.shared.data.len() as u64).checked_sub(4).map(|last| (0, last))
         } else {
-            (Space::Global, self.view.bounds(first, 4))
+            self.view.bounds(first, 4)
         };
-        let (Some(known), Some((start, last))) = (known, bounds) else { return false };
-        let entry = if O::SILENT { self.patterns.entry(known) } else { self.patterns.aligned(known, first) };
+        let Some((start, last)) = bounds else { return false };
+        let mut entry = self.patterns.entry(*known);
         if !entry.shape.fits(first, first.wrapping_sub(start), last, 4) {
             return false;
         }
-        let context = self.context;
-        let memories = Memories { view: self.view, shared: &self.shared, context, local: &warp.local };
-        let lie = Lie { at: &entry.relative, origin: first, mask: FULL, shape: &entry.shape };
-        let source = memories.source(space, &lie, 4, &mut self.scratch);
-        let is_valid = !context.track_poison || source.all_valid(4);
-        if is_valid {
-            if !O::SILENT {
-                // A loop: `map` is not always inlined, and then not vectorised.
-                let mut addresses = entry.relative;
-                for lane in 0..32 {
-                    addresses[lane] = addresses[lane].wrapping_add(first);
-                }
-                let access = Access {
-                    touch: Touch::Read,
-                    space,
-                    bytes: 4,
-                    mask: FULL,
-                    addresses: &addresses,
-                    pattern: &entry.pattern,
-                    order: Order::Weak,
-                    scope: memory.scope,
-                    is_async: false,
-                    values: None,
-                };
-                self.observer.access(at, &access);
-            }
-            source.gather_into(warp.registers.word_mut(ops.dst[0]));
+        // Nobody asks for the sectors of shared memory, and words are aligned.
+        if !O::SILENT && !(is_shared && entry.has_pattern()) {
+            entry = self.patterns.aligned(*known, first);
         }
-        is_valid
+        let lie = Lie { at: &entry.relative, origin: first, mask: FULL, shape: &entry.shape };
+        let memories =
+            Memories { view: self.view, shared: &self.shared, context: self.context, local: &warp.local };
+        let mut row = Row {
+            observer: &mut self.observer,
+            to: warp.registers.word_mut(ops.dst[0]),
+            track_poison: self.context.track_poison,
+            at,
+            memory,
+            entry,
+            first,
+        };
+        // Each on a way of its own to the end, so that where the bytes are stays in registers.
+        if is_shared {
+            row.fetch(&memories.source_shared(&lie, 4), Space::Shared)
+        } else {
+            row.fetch(&memories.source_global(&lie, 4, &mut self.scratch), Space::Global)
+        }
     }
 
     #[inline(always)]
-    pub(super) fn load(
+    fn load_any(
         &mut self,
         warp: &mut Warp,
         fragment: usize,
@@ -171,6 +184,49 @@ impl<O: Observer> Machine<'_, '_, O> {
     }
 }
 
+/// The load of a word for each lane of a full warp, once it is known that all of it is in bounds.
+struct Row<'a, O> {
+    observer: &'a mut O,
+    to: &'a mut Lanes<u32>,
+    track_poison: bool,
+    at: Site,
+    memory: &'a Memory,
+    entry: &'a Entry,
+    /// The first lane's address.
+    first: u64,
+}
+
+impl<O: Observer> Row<'_, O> {
+    /// Returns false, having done nothing, if something was never written.
+    #[inline(always)]
+    fn fetch(&mut self, source: &Source<'_>, space: Space) -> bool {
+        if self.track_poison && !source.all_valid(4) {
+            return false;
+        }
+        if !O::SILENT {
+            let mut addresses = self.entry.relative;
+            for lane in 0..32 {
+                addresses[lane] = addresses[lane].wrapping_add(self.first);
+            }
+            let access = Access {
+                touch: Touch::Read,
+                space,
+                bytes: 4,
+                mask: FULL,
+                addresses: &addresses,
+                pattern: &self.entry.pattern,
+                order: Order::Weak,
+                scope: self.memory.scope,
+                is_async: false,
+                values: None,
+            };
+            self.observer.access(self.at, &access);
+        }
+        source.gather_into(self.to);
+        true
+    }
+}
+
 /// Where the lanes of an access are in its space.
 struct Lie<'a> {
     /// The lanes' addresses, less `origin`; sensible ones for lanes that are not active, too.
@@ -201,7 +257,7 @@ impl<'s> Memories<'s, '_> {
     #[inline(always)]
     fn source(self, space: Space, lie: &Lie<'s>, width: usize, scratch: &'s mut Scratch) -> Source<'s> {
         let (data, valid) = match space {
-            Space::Shared => (&self.shared.data, Some(self.shared.valid.as_slice())),
+            Space::Shared => return self.source_shared(lie, width),
             Space::Constant => (&self.context.constant, None),
             Space::Param => (&self.context.params, None),
             Space::Local => {
@@ -216,6 +272,14 @@ impl<'s> Memories<'s, '_> {
             }
             Space::Global => return self.source_global(lie, width, scratch),
         };
+        let start = lie.origin.wrapping_neg();
+        // SAFETY: these lanes' access is inside the memory, and the shape tells how they lie.
+        unsafe { Source::new(data, valid, lie.at, start, lie.shape.eights, width) }
+    }
+
+    #[inline(always)]
+    fn source_shared(self, lie: &Lie<'s>, width: usize) -> Source<'s> {
+        let (data, valid) = (&self.shared.data, Some(self.shared.valid.as_slice()));
         let start = lie.origin.wrapping_neg();
         // SAFETY: these lanes' access is inside the memory, and the shape tells how they lie.
         unsafe { Source::new(data, valid, lie.at, start, lie.shape.eights, width) }

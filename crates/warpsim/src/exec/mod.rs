@@ -5,6 +5,7 @@ mod barrier;
 mod call;
 mod collective;
 mod copy;
+mod dispatch;
 mod heap;
 mod load;
 mod memory;

@@ -67,25 +67,42 @@ impl<'s> Source<'s> {
     /// The lanes' values, where an access is 4 bytes.
     #[inline(always)]
     pub(super) fn gather_into(&self, out: &mut Lanes<u32>) {
-        for (eight, lie) in self.eights.iter().enumerate() {
-            let to = out[8 * eight..8 * eight + 8].as_mut_ptr();
-            // SAFETY: every lane's access is inside `data`, and eight of them fill what lies between. `to` has room for
-            // eight words. (Two halves are copied, since for eight words the compiler would make eight copies.)
-            unsafe {
-                match lie {
-                    Eight::Contiguous => {
-                        let words = read::<[u128; 2]>(self.data, self.place(8 * eight), 0);
-                        to.cast::<[u128; 2]>().write_unaligned(words);
-                    }
-                    Eight::Same => {
-                        let word = read::<u32>(self.data, self.place(8 * eight), 0);
-                        let two = u64::from(word) << 32 | u64::from(word);
-                        to.cast::<[u64; 4]>().write_unaligned([two; 4]);
-                    }
-                    Eight::Scattered => {
-                        for lane in 0..8 {
-                            to.add(lane).write(read(self.data, self.place(8 * eight + lane), 0));
-                        }
+        // Most accesses lie alike in all eights: one look for all of them.
+        let eights = self.eights;
+        if eights == [Eight::Contiguous; 4] {
+            for eight in 0..4 {
+                self.gather_eight(Eight::Contiguous, eight, out);
+            }
+        } else if eights == [Eight::Same; 4] {
+            for eight in 0..4 {
+                self.gather_eight(Eight::Same, eight, out);
+            }
+        } else {
+            for eight in 0..4 {
+                self.gather_eight(eights[eight], eight, out);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn gather_eight(&self, lie: Eight, eight: usize, out: &mut Lanes<u32>) {
+        let to = out[8 * eight..8 * eight + 8].as_mut_ptr();
+        // SAFETY: every lane's access is inside `data`, and eight contiguous ones fill what lies between. `to` has room
+        // for eight words. (Two halves are copied, since for eight words the compiler would make eight copies.)
+        unsafe {
+            match lie {
+                Eight::Contiguous => {
+                    let words = read::<[u128; 2]>(self.data, self.place(8 * eight), 0);
+                    to.cast::<[u128; 2]>().write_unaligned(words);
+                }
+                Eight::Same => {
+                    let word = read::<u32>(self.data, self.place(8 * eight), 0);
+                    let two = u64::from(word) << 32 | u64::from(word);
+                    to.cast::<[u64; 4]>().write_unaligned([two; 4]);
+                }
+                Eight::Scattered => {
+                    for lane in 0..8 {
+                        to.add(lane).write(read(self.data, self.place(8 * eight + lane), 0));
                     }
                 }
             }
@@ -236,23 +253,42 @@ pub(super) fn scatter(
     data: &[u8; 1024],
     width: usize,
 ) {
-    let mut put = |lane: usize, length: usize| {
-        let range = at[lane] as usize..at[lane] as usize + length;
-        to[range.clone()].copy_from_slice(&data[lane * width..lane * width + length]);
-        valid[range].fill(0xff);
-    };
     for (eight, &lie) in eights.iter().enumerate() {
+        let first = 8 * eight;
         match (lie, width) {
-            (Eight::Contiguous, 4) => put(8 * eight, 32),
-            (Eight::Contiguous, _) => put(8 * eight, 8 * width),
+            (Eight::Contiguous, 4) => put::<32>(to, valid, at[first], &data[4 * first..]),
+            (Eight::Contiguous, _) => {
+                put_some(to, valid, at[first], &data[width * first..width * (first + 8)])
+            }
             // The last lane has the last word.
-            (Eight::Same, _) => put(8 * eight + 7, width),
+            (Eight::Same, _) => {
+                put_some(to, valid, at[first + 7], &data[width * (first + 7)..width * (first + 8)]);
+            }
             (Eight::Scattered, 4) => {
-                lanes(mask & 0xff << (8 * eight)).for_each(|lane| put(lane as usize, 4));
+                for lane in lanes(mask & 0xff << first).map(|lane| lane as usize) {
+                    put::<4>(to, valid, at[lane], &data[4 * lane..]);
+                }
             }
             (Eight::Scattered, _) => {
-                lanes(mask & 0xff << (8 * eight)).for_each(|lane| put(lane as usize, width));
+                for lane in lanes(mask & 0xff << first).map(|lane| lane as usize) {
+                    put_some(to, valid, at[lane], &data[width * lane..width * (lane + 1)]);
+                }
             }
         }
     }
+}
+
+/// Writes the first `N` bytes of `from`.
+#[inline(always)]
+fn put<const N: usize>(to: &mut [u8], valid: &mut [u8], at: u64, from: &[u8]) {
+    let range = at as usize..at as usize + N;
+    to[range.clone()].copy_from_slice(&from[..N]);
+    valid[range].copy_from_slice(&[0xff; N]);
+}
+
+/// Writes all of `from`.
+fn put_some(to: &mut [u8], valid: &mut [u8], at: u64, from: &[u8]) {
+    let range = at as usize..at as usize + from.len();
+    to[range.clone()].copy_from_slice(from);
+    valid[range].fill(0xff);
 }

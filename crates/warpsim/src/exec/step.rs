@@ -1,11 +1,12 @@
 //! The interpreter's loop: fetch, guard, do.
 
+use super::load::UNKNOWN;
 use super::warp::{NONE, State, Warp};
 use super::{IDLE_POLLS, Machine, Stop};
 use crate::fault::{Refused, Sink};
 use crate::observer::{Observer, Order, Site};
-use crate::program::{FlowRule, Guard, Inst, NOWHERE, Step};
-use crate::registers::{Class, Operands};
+use crate::program::{BASE_SLOTS, FlowRule, Guard, Inst, NOWHERE, Step};
+use crate::registers::{Class, FULL, Operands};
 
 impl<O: Observer> Machine<'_, '_, O> {
     /// Executes up to `budget` instructions of a fragment, fewer if it seems to wait for others. Returns whether it
@@ -13,27 +14,26 @@ impl<O: Observer> Machine<'_, '_, O> {
     pub(super) fn step(&mut self, warp: &mut Warp, fragment: usize, budget: u64) -> Result<bool, Stop> {
         #[cfg(target_arch = "x86_64")]
         if self.has_avx2 {
-            // SAFETY: the CPU has what the function is built for.
-            return unsafe { self.step_avx2(warp, fragment, budget) };
+            return self.interpret::<true>(warp, fragment, budget);
         }
-        self.interpret(warp, fragment, budget)
+        self.interpret::<false>(warp, fragment, budget)
     }
 
-    /// [`Self::interpret`], built for CPUs with AVX2, so that what it does with all lanes vectorises.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-    fn step_avx2(&mut self, warp: &mut Warp, fragment: usize, budget: u64) -> Result<bool, Stop> {
-        self.interpret(warp, fragment, budget)
-    }
-
-    #[inline(always)]
-    fn interpret(&mut self, warp: &mut Warp, fragment: usize, budget: u64) -> Result<bool, Stop> {
+    /// As [`Self::step`]. `AVX2`: use what is built for CPUs that have it.
+    fn interpret<const AVX2: bool>(
+        &mut self,
+        warp: &mut Warp,
+        fragment: usize,
+        budget: u64,
+    ) -> Result<bool, Stop> {
         let code = self.context.program.code.as_slice();
         let mut left = budget;
         // What the loop needs of the fragment; written back when the loop ends.
         let mut pc = warp.fragments[fragment].pc;
         let mut mask = warp.fragments[fragment].mask;
         let mut join_pc = join_pc(warp, fragment);
+        // For each slot of bases, how the addresses of its loads lie.
+        let mut known = [UNKNOWN; BASE_SLOTS];
         macro_rules! leave {
             ($pc:expr) => {{
                 self.executed += budget - left;
@@ -104,19 +104,29 @@ impl<O: Observer> Machine<'_, '_, O> {
                         self.flow(warp, pc, &inst.ops, active);
                     }
                 }
-                Step::LoadWord(ref memory) => {
-                    if !self.load_word(warp, at!(), memory, &inst.ops, active) {
-                        self.load(warp, fragment, at!(), memory, &inst.ops, active);
+                Step::LoadWord(ref memory, slot) => {
+                    let known = &mut known[slot.number as usize % BASE_SLOTS];
+                    if slot.leads {
+                        *known = UNKNOWN;
+                    }
+                    if active != FULL
+                        || warp.registers.tainted
+                        || !self.load_word::<AVX2>(warp, at!(), memory, &inst.ops, known)
+                    {
+                        *known = UNKNOWN;
+                        self.load::<AVX2>(warp, fragment, at!(), memory, &inst.ops, active);
                     }
                 }
                 Step::Load(ref memory) => {
-                    self.load(warp, fragment, at!(), memory, &inst.ops, active);
+                    self.load::<AVX2>(warp, fragment, at!(), memory, &inst.ops, active);
                     if memory.order != Order::Weak && waits(warp, fragment) {
                         leave!(pc + 1);
                         return Ok(true);
                     }
                 }
-                Step::Store(ref memory) => self.store(warp, fragment, at!(), memory, &inst.ops, active),
+                Step::Store(ref memory) => {
+                    self.store::<AVX2>(warp, fragment, at!(), memory, &inst.ops, active)
+                }
                 Step::Atomic(ref memory, function) => {
                     self.atomic(warp, fragment, at!(), memory, function, &inst.ops, active);
                     if waits(warp, fragment) {

@@ -1,6 +1,7 @@
 //! Stores.
 
 use super::Machine;
+use super::dispatch::per_cpu;
 use super::memory::{Admitted, Part, next_space, value_register};
 use super::scatter;
 use super::shared::SharedMemory;
@@ -21,8 +22,15 @@ struct Values<'a> {
 }
 
 impl<O: Observer> Machine<'_, '_, O> {
+    per_cpu! {
+        /// Stores.
+        pub(super) fn store, store_avx2, store_any(
+            warp: &mut Warp, fragment: usize, at: Site, memory: &Memory, ops: &Operands, active: u32
+        );
+    }
+
     #[inline(always)]
-    pub(super) fn store(
+    fn store_any(
         &mut self,
         warp: &mut Warp,
         fragment: usize,

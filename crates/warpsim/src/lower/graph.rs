@@ -1,6 +1,6 @@
 //! The control-flow graph: where diverged lanes meet again, and which registers may be read unset.
 
-use crate::program::{Guard, NOWHERE, Program, Reg, Step};
+use crate::program::{BASE_SLOTS, BaseSlot, Guard, Inst, Memory, NOWHERE, Program, Reg, Step};
 use crate::registers::Class;
 
 use super::function::Draft;
@@ -32,7 +32,32 @@ pub(super) fn analyse(program: &mut Program, first: u32, drafts: &[Draft]) -> Ve
             *join = to;
         }
     }
+    for block in &blocks {
+        share_bases(program, first, drafts, block);
+    }
     unset(program, first, drafts, &blocks)
+}
+
+/// Gives loads with the same base, unchanged between them, the same slot.
+fn share_bases(program: &mut Program, first: u32, drafts: &[Draft], block: &Block) {
+    // The last slot is for loads that share with none.
+    let mut bases = [None; BASE_SLOTS - 1];
+    for pc in block.start..block.end {
+        let Inst { step, guard, ops } = &mut program.code[pc as usize];
+        if let Step::LoadWord(Memory { base: Some(class), .. }, slot) = step
+            && *guard == Guard::Always
+        {
+            let base = Some(Reg { class: *class, index: ops.src[0] });
+            let known = bases.iter().position(|b| *b == base);
+            if let Some(number) = known.or_else(|| bases.iter().position(Option::is_none)) {
+                *slot = BaseSlot { number: number as u8, leads: known.is_none() };
+                bases[number] = base;
+            }
+        }
+        for written in &drafts[(pc - first) as usize].writes {
+            bases.iter_mut().filter(|base| **base == Some(*written)).for_each(|base| *base = None);
+        }
+    }
 }
 
 fn is_lone_exit(program: &Program, block: &Block) -> bool {

@@ -9,7 +9,7 @@ use super::operand::{Target, space_of, space_of_modifier};
 use crate::fault::Space;
 use crate::isa;
 use crate::observer::{Order, Scope};
-use crate::program::{AsyncCopy, AsyncSize, Constant, FlowRule, LowerError, Memory, Reg, Step};
+use crate::program::{AsyncCopy, AsyncSize, BaseSlot, Constant, FlowRule, LowerError, Memory, Reg, Step};
 use crate::registers::{Class, Kind, Operands};
 
 impl FunctionLowerer<'_, '_> {
@@ -48,7 +48,9 @@ impl FunctionLowerer<'_, '_> {
         let is_word = memory.class == Class::Word && (memory.bytes, memory.count) == (4, 1);
         let is_plain = is_word && memory.order == Order::Weak && !memory.in_frame;
         let step = match (memory.space, memory.base) {
-            (Some(Space::Shared | Space::Global), Some(_)) if is_plain => Step::LoadWord(memory),
+            (Some(Space::Shared | Space::Global), Some(_)) if is_plain => {
+                Step::LoadWord(memory, BaseSlot::NONE)
+            }
             _ => Step::Load(memory),
         };
         self.emit(step, ops, draft);

@@ -27,7 +27,8 @@ impl Divergence {
     pub(super) fn issue(&mut self, pc: u32, mask: u32) {
         let executions = &mut self.by_pc[pc as usize];
         executions.warps += 1;
-        executions.lanes += u64::from(mask.count_ones());
+        // Not every CPU that this is built for counts bits in one instruction.
+        executions.lanes += if mask == u32::MAX { 32 } else { u64::from(mask.count_ones()) };
     }
 
     #[inline]

@@ -136,11 +136,19 @@ mod tests {
         let all = first.finish(&Pages).footprint;
         let names: Vec<&str> = all.iter().map(|footprint| footprint.object.as_str()).collect();
         assert_eq!(names, ["page 0", "page 1"]);
-        let written: Vec<_> = all[0].words.iter().map(|word| (word.offset, word.writes, word.writer)).collect();
+        let written: Vec<_> =
+            all[0].words.iter().map(|word| (word.offset, word.writes, word.writer)).collect();
         let by = |thread| Some(thread);
         assert_eq!(
             written,
-            [(8, 1, by(32)), (12, 1, by(32)), (16, 1, by(33)), (20, 1, by(33)), (32, 1, by(35)), (36, 1, by(35))]
+            [
+                (8, 1, by(32)),
+                (12, 1, by(32)),
+                (16, 1, by(33)),
+                (20, 1, by(33)),
+                (32, 1, by(35)),
+                (36, 1, by(35))
+            ]
         );
         let read: Vec<_> = all[1].words.iter().map(|word| (word.offset, word.reads, word.reader)).collect();
         assert_eq!(read, [(0, 2, by(32)), (4, 2, by(33)), (12, 2, by(35))]);

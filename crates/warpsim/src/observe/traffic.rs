@@ -71,7 +71,8 @@ impl Traffic {
         let least = (access.bytes / 4).max(1);
         let cost = &mut self.by_pc[at.pc as usize][class as usize];
         cost.requests += 1;
-        cost.bytes += u64::from(access.bytes * access.mask.count_ones());
+        let lanes = if access.mask == u32::MAX { 32 } else { access.mask.count_ones() };
+        cost.bytes += u64::from(access.bytes * lanes);
         cost.sectors += u64::from(pattern.sectors);
         cost.wavefronts += u64::from(wavefronts);
         cost.conflicts += u64::from(wavefronts.saturating_sub(least));

@@ -123,7 +123,7 @@ impl PatternCache {
         is_known.then_some(index)
     }
 
-    /// An entry by number.
+    /// An entry by number; its pattern, if there is one yet, is right but for sectors.
     #[inline(always)]
     pub(crate) fn entry(&self, index: u32) -> &Entry {
         &self.entries[index as usize]
@@ -198,6 +198,12 @@ address!(u32, relative_low);
 address!(u64, relative);
 
 impl Entry {
+    /// Whether anybody asked for the pattern yet.
+    #[inline(always)]
+    pub(crate) fn has_pattern(&self) -> bool {
+        self.alignment != NOT_ASKED
+    }
+
     fn new(index: u32, bytes: u32, mask: u32, first: u64, addresses: &[u64; 32]) -> Entry {
         let select: [u64; 32] = std::array::from_fn(|lane| if mask >> lane & 1 == 1 { u64::MAX } else { 0 });
         let relative: [u64; 32] =

@@ -109,15 +109,19 @@ impl Racecheck {
         let pattern = access.pattern;
         let first = access.addresses[access.mask.trailing_zeros() as usize & 31];
         let lowest = first.wrapping_sub(pattern.first_offset);
-        // A warp's accesses can only overlap in part where an instruction allows less than natural alignment.
-        let step = if pattern.overlapping { 1 } else { pattern.groups.len() };
-        for groups in pattern.groups.chunks(step) {
-            let findings = &mut self.findings;
+        let findings = &mut self.findings;
+        let mut touch = |groups: &[(u64, u32)]| {
             if access.space == Space::Shared {
                 self.shared.access(&current, lowest, pattern.span, access.bytes, groups, findings);
             } else {
                 self.global.access(&current, lowest, access.bytes, groups, findings);
             }
+        };
+        if pattern.overlapping {
+            // A warp's accesses can only overlap in part where an instruction allows less than natural alignment.
+            pattern.groups.chunks(1).for_each(touch);
+        } else {
+            touch(&pattern.groups);
         }
         if synchronizes {
             self.order.synchronize(at.warp, access);
