@@ -1,4 +1,5 @@
 // 04, another way: a thread's 4 x 4 elements side by side. Bank conflicts and scattered stores cost some of the gain.
+// on a gpu: too_slow: 2.9 times as fast as the tiles, where 3.1 times is asked for on an H200
 #include "warplings.cuh"
 
 #define TILE 16

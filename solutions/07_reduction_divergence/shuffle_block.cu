@@ -1,4 +1,5 @@
 // 07, another way: a block per row; shuffles within its warps, then among the warps' sums.
+// on a gpu: too_slow: a row of 512 elements is too little work for a block with barriers
 #include "warplings.cuh"
 
 #define THREADS 256

@@ -295,7 +295,9 @@ fn launch(matches: &ArgMatches, chosen: &Chosen, gpu: Option<&Gpu>, args: Vec<en
         None => simulate(chosen, &task),
     };
     Ok(match observed {
-        Ok(observation) => finished(observation, resources, counters),
+        Ok(observation) => {
+            Run { gpu: gpu.map(|gpu| gpu.info.name.clone()), ..finished(observation, resources, counters) }
+        }
         Err(rejection) => rejected(rejection),
     })
 }
@@ -325,6 +327,7 @@ fn finished(observation: Observation, resources: Resources, has_counters: bool) 
         resources,
         printed: observation.printed,
         seconds: observation.seconds,
+        gpu: None,
     }
 }
 

@@ -380,6 +380,7 @@ mod tests {
             resources: Resources { registers_per_thread: 16, static_shared_bytes: 2048, spill_bytes: 0 },
             printed: String::new(),
             seconds: 0.5,
+            gpu: None,
         };
         let value = serde_json::to_value(RunObject::new(&submission(), &run)).expect("serialises");
         assert_eq!(keys(&value), ["verdict", "faults", "counters", "resources", "seconds"]);

@@ -52,6 +52,8 @@ pub(crate) struct Run {
     pub(crate) printed: String,
     /// For the launch alone.
     pub(crate) seconds: f64,
+    /// The GPU that it ran on; `None` for the simulator.
+    pub(crate) gpu: Option<String>,
 }
 
 /// The verdict of `checker run`.
@@ -82,6 +84,7 @@ impl Run {
             resources: Resources::default(),
             printed: String::new(),
             seconds: 0.0,
+            gpu: None,
         }
     }
 }
@@ -99,6 +102,8 @@ pub(crate) struct Verified {
     pub(crate) is_good: bool,
     /// The verdict's name for programs.
     pub(crate) verdict: &'static str,
+    /// Whether another verdict next time would be no surprise.
+    pub(crate) may_vary: bool,
     /// How many of how many repeats came to that verdict.
     pub(crate) same: (usize, usize),
     /// Times on a GPU, if it got that far; of repeats, those of the first.

@@ -44,13 +44,13 @@ pub(super) fn time_all(
     let timed = jobs.iter().zip(&trials).filter(is_timed);
     let mut entries: Vec<&Entry> = timed.map(|(candidate, _)| candidate.entry).collect();
     entries.dedup_by_key(|entry| entry.folder);
-    // Inputs and results are large: few of each wait at a time.
-    let (made, stages) = sync_channel(0);
+    // Inputs and results are large: one of each waits at a time.
+    let (made, stages) = sync_channel(1);
     let (done, unsettled) = sync_channel::<Unsettled<'_>>(1);
     thread::scope(|scope| {
         let pool = &pool;
         scope.spawn(move || make_stages(&entries, bench.toolchain, gpu, pool, &made));
-        let settling = scope.spawn(move || settle_all(&unsettled, pool, bench.repeats > 1));
+        let settling = scope.spawn(move || settle_all(bench, &unsettled, pool));
         measure_all(bench, jobs, trials, gpu, &stages, &done)?;
         drop((done, stages));
         settling.join().map_err(|_| anyhow::anyhow!("verifying timed results failed"))
@@ -112,14 +112,14 @@ fn measure_all<'a>(
     Ok(())
 }
 
-fn settle_all(unsettled: &Receiver<Unsettled<'_>>, pool: &ThreadPool, tells: bool) -> Vec<Verified> {
+fn settle_all(bench: &Bench<'_>, unsettled: &Receiver<Unsettled<'_>>, pool: &ThreadPool) -> Vec<Verified> {
     let mut rows: Vec<Verified> = Vec::new();
     for Unsettled { candidate, mut trial, spent, timed } in unsettled {
         if let Some((stage, timed)) = timed {
             pool.install(|| trial.settle(&stage, timed));
         }
-        let row = candidate.row(&(trial, spent));
-        if tells {
+        let row = bench.row(candidate, &(trial, spent));
+        if bench.repeats > 1 {
             let is_it = |earlier: &&Verified| earlier.folder == row.folder && earlier.what == row.what;
             report::repeated(1 + rows.iter().filter(is_it).count(), &row);
         }

@@ -36,7 +36,10 @@ pub(crate) fn run(submission: &Submission, run: &Run) {
     }
     let errors = run.findings.iter().filter(|finding| finding.is_error).count();
     match run.verdict {
-        RunVerdict::Clean => println!("{} in {:.3} s on warpsim", "clean".green().bold(), run.seconds),
+        RunVerdict::Clean => {
+            let machine = run.gpu.as_deref().unwrap_or("warpsim");
+            println!("{} in {:.3} s on {machine}", "clean".green().bold(), run.seconds);
+        }
         RunVerdict::Faults => println!("{}", message::counted(errors, "fault").red().bold()),
         RunVerdict::Timeout => println!("{}", "timeout: the kernel does not finish".red().bold()),
         RunVerdict::CompileError => println!("{}", "compile error".red().bold()),
