@@ -1,6 +1,6 @@
 //! Sentences that people read, in one place so that they can be translated.
 
-use exercise::{Bound, Exercise, Metric, Pattern, Size};
+use exercise::{Bound, Exercise, GpuModel, Limit, Metric, Occupancy, Pattern, Size};
 
 use cuda::device::{Ceilings, DeviceError};
 use warpsim::{Space, Touch, WorstAccess};
@@ -307,6 +307,28 @@ pub(crate) fn roofline_heading(gpu: &Gpu) -> String {
 pub(crate) const ROOFLINE_LEGEND: &str = "Counted on warpsim. bytes moved: sectors of all requests x 32, as if no cache kept \
 any; a cache can only move a kernel to the right. at least: every input and output once, and the intensity at best. The \
 roof is what the GPU allows at that intensity, not what the kernel reaches.";
+
+/// How full an SM gets, and why not fuller.
+pub(crate) fn occupancy(gpu: &GpuModel, occupancy: Occupancy) -> String {
+    let limit = match occupancy.limit {
+        Limit::Warps => "how many warps it holds",
+        Limit::Blocks => "how many blocks it holds",
+        Limit::Registers => "its registers",
+        Limit::SharedMemory => "its shared memory",
+    };
+    let (major, minor) = gpu.sm.capability;
+    let head = format!("occupancy on {} (compute capability {major}.{minor}):", gpu.name);
+    if occupancy.blocks_per_sm == 0 {
+        return format!("{head} not even one block fits an SM, because of {limit}");
+    }
+    format!(
+        "{head} {} at a time on an SM, {} of {} warps ({:.0} %), limited by {limit}",
+        counted(occupancy.blocks_per_sm as usize, "block"),
+        occupancy.warps_per_sm,
+        occupancy.most_warps,
+        occupancy.percent(),
+    )
+}
 
 #[cfg(test)]
 mod tests {

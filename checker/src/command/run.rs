@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use cuda::nvrtc::Arch;
+use exercise::{BlockResources, GpuModel};
 use warpsim::Checks;
 
 use super::toolchain;
@@ -91,6 +92,14 @@ pub(super) fn make_command() -> Command {
                 .help("The GPU that registers and spills are told for: sm_80 unless it runs on another"),
         )
         .arg(
+            Arg::new("occupancy")
+                .long("occupancy")
+                .value_name("GPU")
+                .value_parser(parse_gpu)
+                .conflicts_with("arch")
+                .help("Tell how many of its blocks and warps fit an SM of this GPU: A100, \"RTX 4090\", H200, ..."),
+        )
+        .arg(
             Arg::new("engine")
                 .long("engine")
                 .value_name("ENGINE")
@@ -123,8 +132,20 @@ fn parse_arch(text: &str) -> Result<Arch, String> {
     text.parse().map_err(|error: cuda::nvrtc::ParseArchError| error.to_string())
 }
 
+fn parse_gpu(text: &str) -> Result<GpuModel, String> {
+    GpuModel::named(text).ok_or_else(|| {
+        let known = GpuModel::ALL.map(|gpu| gpu.name).join(", ");
+        format!("the occupancy of that GPU is not known; these are: {known}")
+    })
+}
+
 pub(super) fn execute(matches: &ArgMatches) -> Result<Exit> {
     let path = matches.get_one::<PathBuf>("file").context("clap requires it")?;
+    if is_ptx(path) && matches.contains_id("occupancy") {
+        return usage(
+            "--occupancy: only compiling tells how many registers a kernel takes; give it the .cu file",
+        );
+    }
     let submission = Submission::read(path).map_err(|error| UsageError(error.to_string()))?;
     // Whatever can be wrong with the command line is found before anything runs.
     let specs: Vec<Spec> = matches.get_many("arg").unwrap_or_default().cloned().collect();
@@ -233,7 +254,9 @@ fn compile_cuda(
 ) -> Result<Result<Unit, Rejection>> {
     let toolchain = toolchain::ready()?;
     let name = submission.name();
-    let wanted = matches.get_one::<Arch>("arch").copied();
+    let model = matches.get_one::<GpuModel>("occupancy");
+    let of_model = model.map(|gpu| Arch::new(gpu.sm.capability.0, gpu.sm.capability.1));
+    let wanted = matches.get_one::<Arch>("arch").copied().or(of_model);
     let arch = gpu.map_or(Arch::SM_80, |gpu| gpu.info.arch());
     let unit = compile::cuda(&toolchain, &submission.text, &name, arch)?;
     match (unit, wanted.filter(|wanted| *wanted != arch)) {
@@ -294,9 +317,18 @@ fn launch(matches: &ArgMatches, chosen: &Chosen, gpu: Option<&Gpu>, args: Vec<en
         }
         None => simulate(chosen, &task),
     };
+    let occupancy = matches.get_one::<GpuModel>("occupancy").map(|&gpu| {
+        let block = BlockResources {
+            threads: block.iter().product(),
+            registers_per_thread: resources.registers_per_thread,
+            shared_bytes: resources.static_shared_bytes.saturating_add(task.shared_bytes),
+        };
+        (gpu, gpu.sm.occupancy(block))
+    });
     Ok(match observed {
         Ok(observation) => {
-            Run { gpu: gpu.map(|gpu| gpu.info.name.clone()), ..finished(observation, resources, counters) }
+            let gpu = gpu.map(|gpu| gpu.info.name.clone());
+            Run { gpu, occupancy, ..finished(observation, resources, counters) }
         }
         Err(rejection) => rejected(rejection),
     })
@@ -325,6 +357,7 @@ fn finished(observation: Observation, resources: Resources, has_counters: bool) 
         buffers: observation.buffers,
         counters: has_counters.then_some(observation.counters),
         resources,
+        occupancy: None,
         printed: observation.printed,
         seconds: observation.seconds,
         gpu: None,

@@ -1,7 +1,7 @@
 //! One JSON value on standard output, for programs. Names and their order are part of the interface.
 
 use cuda::nvrtc::Diagnostic;
-use exercise::{Bound, Exercise, Size};
+use exercise::{Bound, Exercise, GpuModel, Limit, Occupancy, Size};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use warpsim::{Counters, Space, WorstAccess};
@@ -126,6 +126,23 @@ fn state_name(state: State) -> &'static str {
     }
 }
 
+fn occupancy(gpu: GpuModel, occupancy: Occupancy) -> Value {
+    let limit = match occupancy.limit {
+        Limit::Warps => "warps",
+        Limit::Blocks => "blocks",
+        Limit::Registers => "registers",
+        Limit::SharedMemory => "shared_memory",
+    };
+    json!({
+        "gpu": gpu.name,
+        "blocks_per_sm": occupancy.blocks_per_sm,
+        "warps_per_sm": occupancy.warps_per_sm,
+        "most_warps": occupancy.most_warps,
+        "percent": occupancy.percent(),
+        "limit": limit,
+    })
+}
+
 /// The object of `checker run`.
 #[derive(Serialize)]
 struct RunObject {
@@ -133,6 +150,9 @@ struct RunObject {
     faults: Vec<FaultObject>,
     counters: Counters,
     resources: Resources,
+    /// If it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    occupancy: Option<Value>,
     seconds: f64,
     /// Why nothing ran.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -156,6 +176,7 @@ impl RunObject {
                 .collect(),
             counters: run.counters.unwrap_or_default(),
             resources: run.resources,
+            occupancy: run.occupancy.map(|(gpu, occupancy)| self::occupancy(gpu, occupancy)),
             seconds: run.seconds,
             message: run.rejection.as_ref().map(message::rejection),
             diagnostics: run.rejection.as_ref().map(diagnostics).unwrap_or_default(),
@@ -378,6 +399,7 @@ mod tests {
             buffers: Vec::new(),
             counters: Some(Counters { barriers: 3, ..Counters::default() }),
             resources: Resources { registers_per_thread: 16, static_shared_bytes: 2048, spill_bytes: 0 },
+            occupancy: None,
             printed: String::new(),
             seconds: 0.5,
             gpu: None,

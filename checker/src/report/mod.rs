@@ -6,6 +6,7 @@ mod picture;
 mod svg;
 pub(crate) mod terminal;
 
+use exercise::{GpuModel, Occupancy};
 use serde::Serialize;
 use warpsim::{Counters, Space, WorstAccess};
 
@@ -49,6 +50,8 @@ pub(crate) struct Run {
     /// `None` if they were not asked for, or nothing ran.
     pub(crate) counters: Option<Counters>,
     pub(crate) resources: Resources,
+    /// How many blocks fit an SM of the GPU that was asked about.
+    pub(crate) occupancy: Option<(GpuModel, Occupancy)>,
     pub(crate) printed: String,
     /// For the launch alone.
     pub(crate) seconds: f64,
@@ -82,6 +85,7 @@ impl Run {
             buffers: Vec::new(),
             counters: None,
             resources: Resources::default(),
+            occupancy: None,
             printed: String::new(),
             seconds: 0.0,
             gpu: None,

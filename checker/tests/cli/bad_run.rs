@@ -43,6 +43,33 @@ fn a_clean_run_has_every_field_and_dumps_what_was_written() {
 }
 
 #[test]
+fn the_occupancy_of_a_named_gpu_is_told() {
+    let scratch = scratch();
+    scratch.write(
+        "hungry.cu",
+        "extern \"C\" __global__ void hungry(float* to)\n{\n    __shared__ float all[8192];\n    \
+         all[threadIdx.x] = 1;\n    __syncthreads();\n    to[threadIdx.x] = all[255 - threadIdx.x];\n}\n",
+    );
+    let run = ["run", "hungry.cu", "--grid", "1", "--block", "256", "--arg", "buf:f32:256", "--occupancy"];
+    // 32 KiB and the KiB that the system keeps: an H100 has room for 6 such blocks, an RTX 3090 for 3; a T4 keeps none.
+    for (gpu, blocks, warps, most) in [("H100", 6, 48, 64), ("rtx 3090", 3, 24, 48), ("T4", 2, 16, 32)] {
+        let (code, value) = object(&scratch, &[&run[..], &[gpu]].concat());
+        assert_eq!(code, 0, "{value}");
+        let told = &value["occupancy"];
+        assert_eq!(
+            (&told["blocks_per_sm"], &told["warps_per_sm"]),
+            (&blocks.into(), &warps.into()),
+            "{value}"
+        );
+        assert_eq!((&told["most_warps"], &told["limit"]), (&most.into(), &"shared_memory".into()), "{value}");
+    }
+    let (_, out, _) = scratch.run(&[&run[..], &["H100"]].concat());
+    let sentence = "occupancy on H100 (compute capability 9.0): 6 blocks at a time on an SM, 48 of 64 warps (75 %), \
+                    limited by its shared memory";
+    assert!(out.contains(sentence), "{out}");
+}
+
+#[test]
 fn specs_that_make_no_sense_are_bad_usage() {
     let scratch = scratch();
     for (more, phrase) in [
@@ -58,6 +85,8 @@ fn specs_that_make_no_sense_are_bad_usage() {
         (&["--dump", "1=exercises"], "--dump 1: exercises cannot be written"),
         (&["--kernel", "paste"], "--kernel: there is no kernel `paste`; the file has `copy`"),
         (&["--arch", "ampere"], "--arch"),
+        (&["--occupancy", "GTX 480"], "the occupancy of that GPU is not known; these are: P100, V100, T4,"),
+        (&["--occupancy", "A100", "--arch", "sm_90"], "cannot be used with"),
         (&["--fuel", "-1"], "--fuel"),
         (&["--engine", "cloud"], "--engine"),
         (&["--shared", "lots"], "--shared"),

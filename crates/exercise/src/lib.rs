@@ -47,7 +47,7 @@ mod requirement;
 pub use compare::{Comparison, Pattern, compare};
 pub use expectation::{Expectation, ExpectationError};
 pub use launch::{Blocks, LaunchError, LaunchSpec, limits};
-pub use occupancy::{BlockResources, Limit, Occupancy, occupancy};
+pub use occupancy::{BlockResources, GpuModel, Limit, Occupancy, Sm, occupancy};
 pub use problem::{
     Arg, Buffer, Expected, Instance, Param, ParamType, Problem, Role, Scalar, Size, Yardstick,
 };

@@ -34,6 +34,9 @@ pub(crate) fn run(submission: &Submission, run: &Run) {
             resources.registers_per_thread, resources.static_shared_bytes, resources.spill_bytes
         );
     }
+    if let Some((gpu, occupancy)) = &run.occupancy {
+        println!("{}\n", message::occupancy(gpu, *occupancy));
+    }
     let errors = run.findings.iter().filter(|finding| finding.is_error).count();
     match run.verdict {
         RunVerdict::Clean => {
