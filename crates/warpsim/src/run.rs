@@ -360,7 +360,7 @@ impl Resolver for Names<'_> {
                 let variables = &self.program.shared;
                 let variable =
                     variables.iter().filter(inside).max_by_key(|v| v.offset).or(variables.first())?;
-                let offset = address as i64 - variable.offset as i64;
+                let offset = address.wrapping_sub(variable.offset) as i64;
                 Some(Nearest { name: source_name(&variable.name), bytes: variable.bytes, offset })
             }
             Space::Local | Space::Constant | Space::Param => None,
