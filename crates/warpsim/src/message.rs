@@ -120,7 +120,8 @@ fn out_of_bounds(f: &mut Formatter<'_>, fault: &Fault, touch: Touch, place: &Pla
             On(&fault.party)
         );
     }
-    let start = (*buffer_bytes as i64 + outside - i64::from(*bytes)).max(0) as u64;
+    let start =
+        (*buffer_bytes as i64).saturating_add(*outside).saturating_sub(i64::from(*bytes)).max(0) as u64;
     write!(f, " at byte {start} of `{name}`, which has {buffer_bytes}")?;
     let size = u64::from(*bytes).max(1);
     if start.is_multiple_of(size) && buffer_bytes.is_multiple_of(size) && *buffer_bytes > 0 {

@@ -10,6 +10,7 @@ mod exec {
     mod determinism;
     mod heap;
     mod matrix;
+    mod mbarrier;
     mod memory;
     mod support;
     mod together;

@@ -42,6 +42,7 @@ impl FunctionLowerer<'_, '_> {
             "exit" => self.plain(Step::Exit),
             "trap" | "brkpt" => self.plain(Step::Trap),
             "bar" | "barrier" => self.barrier(instruction),
+            "mbarrier" => self.mbarrier(instruction),
             "membar" | "fence" => self.fence(instruction),
             "shfl" => self.shuffle(instruction),
             "vote" => self.vote(instruction),
@@ -63,7 +64,7 @@ impl FunctionLowerer<'_, '_> {
         }
     }
 
-    fn plain(&mut self, step: Step) -> Result<(), LowerError> {
+    pub(super) fn plain(&mut self, step: Step) -> Result<(), LowerError> {
         self.emit(step, Operands::default(), Draft::default());
         Ok(())
     }

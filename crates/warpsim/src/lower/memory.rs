@@ -246,7 +246,7 @@ impl FunctionLowerer<'_, '_> {
     }
 
     /// What the modifiers of a memory instruction say.
-    fn memory(&mut self, instruction: &Instruction, target: &Target) -> Result<(Memory, Type), LowerError> {
+    pub(super) fn memory(&mut self, instruction: &Instruction, target: &Target) -> Result<(Memory, Type), LowerError> {
         let modifiers = &instruction.modifiers;
         let Some(ty) = modifiers.last().and_then(|m| Type::from_name(m)) else {
             return Err(self.error("the type is missing"));
@@ -320,7 +320,7 @@ impl FunctionLowerer<'_, '_> {
         Ok(parts)
     }
 
-    fn base_operand(&self, target: &Target, ops: &mut Operands, draft: &mut Draft) {
+    pub(super) fn base_operand(&self, target: &Target, ops: &mut Operands, draft: &mut Draft) {
         if let Some(base) = target.base {
             ops.src[0] = base.index;
             draft.reads.push(base);

@@ -10,6 +10,7 @@ mod instruction;
 mod layout;
 mod lines;
 mod matrix;
+mod mbarrier;
 mod memory;
 mod operand;
 #[cfg(test)]

@@ -138,7 +138,8 @@ impl Facts {
             Facts::Access { touch, space, bytes, address } => {
                 let nearest = resolver.nearest(space, address);
                 let outside = nearest.as_ref().map_or(0, |nearest| {
-                    let past_end = nearest.offset + i64::from(bytes) - nearest.bytes as i64;
+                    let past_end =
+                        nearest.offset.saturating_add(i64::from(bytes)).saturating_sub(nearest.bytes as i64);
                     if nearest.offset < 0 { nearest.offset } else { past_end.max(0) }
                 });
                 let (buffer, buffer_bytes) =

@@ -264,3 +264,29 @@ fn a_huge_buffer_costs_what_is_touched() {
     assert!(more < 200 << 20, "{} MiB", more >> 20);
     assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
 }
+
+/// Whatever the address and the space: told in words, and nothing is touched.
+#[test]
+fn wild_addresses_are_told_in_every_space() {
+    let addresses =
+        [0, 1 << 20, 1 << 33, 1 << 40, i64::MAX as u64, i64::MAX as u64 + 1, u64::MAX - 3, u64::MAX];
+    for space in [".global", ".shared", ".local", ".const", ".param", ""] {
+        for address in addresses {
+            let body = format!(
+                ".shared .align 8 .b8 some[64]; mov.u32 %r2, some; mov.u64 %rd1, {address};
+                ld{space}.u64 %rd2, [%rd1]; ld{space}.v2.u64 {{%rd2, %rd3}}, [%rd1+9223372036854775807];"
+            );
+            let mut run = Run::new(&by_hand(&body), "k", 1, 1);
+            run.room(1);
+            let report = run.run();
+            assert_eq!(report.outcome, Outcome::Completed);
+            let is_inside = address == 0 && matches!(space, ".shared" | ".param");
+            assert!(is_inside || !errors(&report).is_empty(), "{space} {address:#x}");
+            assert!(
+                report.faults.iter().all(|fault| fault.to_string().ends_with('.')),
+                "{:?}",
+                report.faults
+            );
+        }
+    }
+}

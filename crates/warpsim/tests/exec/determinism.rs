@@ -93,3 +93,22 @@ fn clocks_count_from_the_start_of_a_block() {
     assert_eq!(outcome(1), outcome(3));
     assert!(outcome(1)[0] > 0);
 }
+
+/// Races between blocks are found from what is remembered of other blocks: how often must not depend on the workers.
+#[test]
+fn races_between_blocks_are_counted_alike() {
+    let body = "mov.u32 %r1, 0;
+        AGAIN: mad.lo.u32 %r2, %r1, 5, %t; rem.u32 %r2, %r2, 7; mad.wide.u32 %rd1, %r2, 4, %out;
+        ld.global.u32 %r3, [%rd1]; mov.u32 %r4, %ctaid.x; setp.gt.u32 %p1, %r4, %t; @%p1 st.global.u32 [%rd1], %r4;
+        add.u32 %r1, %r1, 1; setp.lt.u32 %p2, %r1, 6; @%p2 bra AGAIN;";
+    let outcome = |threads: usize| {
+        let mut run = Run::new(&by_hand(body), "k", 40, 48);
+        run.words([0; 7]);
+        run.launch.threads = Some(threads);
+        format!("{:?}", warpsim::Report { seconds: 0.0, ..run.run() })
+    };
+    let alone = outcome(1);
+    assert!(alone.contains("Race"));
+    assert_eq!(alone, outcome(2));
+    assert_eq!(alone, outcome(5));
+}

@@ -73,6 +73,23 @@ fn narrow_loads_extend_by_their_type() {
     assert_eq!(words[6..13], [-0x7c, -1, words[0], -1, words[0], 0, 0x84]);
 }
 
+/// The registers of `cvt` may be wider than its types.
+#[test]
+fn conversions_take_and_give_wider_registers() {
+    let body = "ld.global.u64 %rd1, [%out]; cvt.s64.s8 %rd2, %rd1; st.global.u64 [%out+8], %rd2;
+        cvt.u64.u16 %rd2, %rd1; st.global.u64 [%out+16], %rd2; cvt.s8.s32 %rd2, %rd1; st.global.u64 [%out+24], %rd2;
+        cvt.u16.u64 %rd2, %rd1; st.global.u64 [%out+32], %rd2; cvt.rn.f32.s16 %r1, %rd1; st.global.u32 [%out+40], %r1;
+        setp.eq.u32 %p1, %t, 1; @%p1 cvt.u8.u32 %rd2, %rd1; st.global.u64 [%out+48], %rd2;";
+    let mut run = Run::new(&by_hand(body), "k", 1, 1);
+    let out = run.bytes(0x1234_5678_9abc_de85u64.to_le_bytes().into_iter().chain([0; 48]).collect());
+    run.clean();
+    let bytes = run.device.read(out);
+    let told: Vec<u64> = bytes.chunks_exact(8).map(|b| u64::from_le_bytes(b.try_into().unwrap())).collect();
+    assert_eq!(told[1..5], [0xffff_ffff_ffff_ff85, 0xde85, 0xffff_ffff_ffff_ff85, 0xde85]);
+    assert_eq!(f32::from_bits(told[5] as u32), f32::from(0xde85_u16 as i16));
+    assert_eq!(told[6], 0xde85, "a guard that does not hold keeps the old value");
+}
+
 /// Parameters of a kernel may be vectors, and structures are read a few words at a time.
 #[test]
 fn parameters_are_read_as_vectors() {

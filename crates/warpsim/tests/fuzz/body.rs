@@ -440,7 +440,7 @@ impl Body {
     }
 
     fn rare(&mut self, rng: &mut SmallRng) {
-        let line = match rng.random_range(0..8) {
+        let line = match rng.random_range(0..9) {
             0 => format!("activemask.b32 {};", register(rng, 'w')),
             1 => format!("@{} trap;", register(rng, 'p')),
             2 => format!("isspacep.shared {}, {};", register(rng, 'p'), register(rng, 'd')),
@@ -454,6 +454,14 @@ impl Body {
                 format!("mov.b64 {{{a}, {b}}}, {d};")
             }
             6 => format!("prefetch.global.L2 {};", address(rng, "global", 1)),
+            7 => {
+                let (d, p, at) = (register(rng, 'd'), register(rng, 'p'), address(rng, "shared", 8));
+                match rng.random_range(0..3) {
+                    0 => format!("mbarrier.init.shared.b64 {at}, {};", source(rng, 'w')),
+                    1 => format!("mbarrier.arrive.shared.b64 {d}, {at};"),
+                    _ => format!("mbarrier.test_wait.shared.b64 {p}, {at}, {d};"),
+                }
+            }
             _ => "nanosleep.u32 20;".to_owned(),
         };
         self.put(&line);
