@@ -13,6 +13,7 @@
 
 mod bench;
 mod ceiling_task;
+mod code;
 mod cublas;
 mod driver;
 mod error;

@@ -11,8 +11,12 @@ use std::time::{Duration, Instant};
 use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys;
 
+use super::code::{
+    INVALID_IMAGE, INVALID_PTX, INVALID_SOURCE, NO_BINARY_FOR_GPU, NO_JIT_COMPILER, NOT_FOUND, NOT_READY,
+    OUT_OF_MEMORY, UNSUPPORTED_PTX, blame, code, explain, name, refused,
+};
 use super::job::transfer;
-use super::{Arg, DeviceError, DeviceInfo, FaultKind, Image, Launch};
+use super::{Arg, DeviceError, DeviceInfo, Image, Launch};
 
 /// The oldest driver that runs cubins of CUDA 12, as (major, minor) of CUDA.
 const OLDEST_DRIVER: (u32, u32) = (12, 0);
@@ -416,68 +420,6 @@ pub(super) fn encode(args: &[Arg], memory: &[Memory]) -> Result<Vec<u64>, Device
         })
     };
     args.iter().map(word).collect()
-}
-
-const OUT_OF_MEMORY: u32 = 2;
-const STUB_LIBRARY: u32 = 34;
-const DEVICE_UNAVAILABLE: u32 = 46;
-const NO_DEVICE: u32 = 100;
-const INVALID_IMAGE: u32 = 200;
-const NO_BINARY_FOR_GPU: u32 = 209;
-const INVALID_PTX: u32 = 218;
-const NO_JIT_COMPILER: u32 = 221;
-const UNSUPPORTED_PTX: u32 = 222;
-const INVALID_SOURCE: u32 = 300;
-const NOT_FOUND: u32 = 500;
-const NOT_READY: u32 = 600;
-const INVALID_VALUE: u32 = 1;
-const OUT_OF_RESOURCES: u32 = 701;
-const SYSTEM_DRIVER_MISMATCH: u32 = 803;
-const COMPAT_NOT_SUPPORTED: u32 = 804;
-
-fn code(error: DriverError) -> u32 {
-    error.0 as u32
-}
-
-fn name(error: DriverError) -> String {
-    let text = error.error_name().map(|name| name.to_string_lossy().into_owned());
-    text.unwrap_or_else(|_| format!("CUDA error {}", code(error)))
-}
-
-fn text(error: DriverError) -> String {
-    let text = error.error_string().map(|text| text.to_string_lossy().into_owned());
-    text.unwrap_or_else(|_| "no explanation".into())
-}
-
-/// An error that is nobody's kernel's.
-pub(super) fn explain(error: DriverError, during: &str) -> DeviceError {
-    match code(error) {
-        STUB_LIBRARY => DeviceError::NoDriver,
-        NO_DEVICE => DeviceError::NoDevice,
-        DEVICE_UNAVAILABLE => DeviceError::Busy,
-        SYSTEM_DRIVER_MISMATCH | COMPAT_NOT_SUPPORTED => DeviceError::DriverMismatch { name: name(error) },
-        other => {
-            DeviceError::Driver { during: during.into(), code: other, name: name(error), text: text(error) }
-        }
-    }
-}
-
-/// An error that may be the kernel's.
-fn blame(error: DriverError, label: &str) -> DeviceError {
-    match FaultKind::of(code(error)) {
-        Some(kind) => DeviceError::Fault { label: label.into(), kind, name: name(error) },
-        None => explain(error, &format!("running `{label}`")),
-    }
-}
-
-/// An error of the call that launches.
-pub(super) fn refused(error: DriverError, label: &str) -> DeviceError {
-    match code(error) {
-        INVALID_VALUE | OUT_OF_RESOURCES => {
-            DeviceError::Refused { label: label.into(), name: name(error), text: text(error) }
-        }
-        _ => blame(error, label),
-    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! This crate's own kernels; see `helper.cu`.
 
 use super::DeviceError;
-use super::driver::{self, Gpu, Kernel, Memory};
+use super::code;
+use super::driver::{Gpu, Kernel, Memory};
 
 /// What NVRTC makes of `helper.cu`. The driver compiles it for the GPU that is there.
 const PTX: &str = include_str!("helper.ptx");
@@ -26,7 +27,7 @@ pub(super) struct Helper {
 impl Helper {
     pub(super) fn load(gpu: &Gpu) -> Result<Self, DeviceError> {
         let load = |name: &str| {
-            gpu.load_ptx(PTX, name).0.map_err(|error| driver::explain(error, "loading the timing kernels"))
+            gpu.load_ptx(PTX, name).0.map_err(|error| code::explain(error, "loading the timing kernels"))
         };
         Ok(Self {
             empty: load("warplings_empty")?,
@@ -39,7 +40,7 @@ impl Helper {
     /// Launches nothing.
     pub(super) fn do_nothing(&self, gpu: &Gpu) -> Result<(), DeviceError> {
         gpu.enqueue(&self.empty, [1; 3], [32, 1, 1], 0, &mut [])
-            .map_err(|error| driver::explain(error, "timing an empty launch"))
+            .map_err(|error| code::explain(error, "timing an empty launch"))
     }
 
     /// Reads all of `memory`, whose length is a multiple of 16, so that the L2 cache holds it. `never` is not written
@@ -74,5 +75,5 @@ fn blocks(gpu: &Gpu) -> u32 {
 
 fn launch(gpu: &Gpu, kernel: &Kernel, args: &mut [u64]) -> Result<(), DeviceError> {
     gpu.enqueue(kernel, [blocks(gpu), 1, 1], [BLOCK, 1, 1], 0, args)
-        .map_err(|error| driver::explain(error, "running the timing kernels"))
+        .map_err(|error| code::explain(error, "running the timing kernels"))
 }

@@ -1,5 +1,6 @@
 //! One launch, or two in the same module, in the worker.
 
+use super::code;
 use super::driver::{self, Gpu, Memory};
 use super::job::{BufferSpec, Done, Folder, RunJob, Side};
 use super::serve::Opened;
@@ -78,5 +79,5 @@ pub(super) fn enqueue(
 ) -> Result<(), DeviceError> {
     let mut args = driver::encode(&launch.args, memory)?;
     gpu.enqueue(kernel, launch.grid_dim, launch.block_dim, launch.dynamic_shared_bytes, &mut args)
-        .map_err(|error| driver::refused(error, &launch.label))
+        .map_err(|error| code::refused(error, &launch.label))
 }
