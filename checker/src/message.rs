@@ -1,5 +1,7 @@
 //! Sentences that people read, in one place so that they can be translated.
 
+pub(crate) mod territory;
+
 use exercise::{Bound, Exercise, GpuModel, Limit, Metric, Occupancy, Pattern, Size};
 
 use cuda::device::{Ceilings, DeviceError};

@@ -1,6 +1,7 @@
-//! `checker look 06`: draws what the costliest requests of a kernel do, beside those of the reference.
+//! `checker look 06`: draws what the costliest requests of a kernel do and where a block's work lies, beside the reference.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use anyhow::Result;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
@@ -16,7 +17,7 @@ use crate::workspace::Workspace;
 
 pub(super) fn make_command() -> Command {
     let command = Command::new("look")
-        .about("Draw which banks and which sectors your kernel's costliest requests touch, beside the reference's")
+        .about("Draw what your kernel touches (banks, sectors, and where a block's work lies), beside the reference")
         .arg(
             Arg::new("exercise")
                 .value_name("EXERCISE")
@@ -30,6 +31,14 @@ pub(super) fn make_command() -> Command {
                 .value_parser(value_parser!(PathBuf))
                 .help("Look at this file instead of the exercise's kernel.cu"),
         )
+        .arg(
+            Arg::new("block")
+                .long("block")
+                .value_name("X[,Y[,Z]]")
+                .value_parser(value_parser!(BlockIndex))
+                .default_value("0,0,0")
+                .help("The block whose work is drawn, by its blockIdx"),
+        )
         .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print one JSON object"));
     PictureFile::with_arguments(command)
 }
@@ -37,6 +46,7 @@ pub(super) fn make_command() -> Command {
 pub(super) fn execute(matches: &ArgMatches) -> Result<Exit> {
     let entry = registry::find(matches.get_one::<String>("exercise").map_or("", String::as_str))?;
     let picture = PictureFile::of(matches)?;
+    let block = matches.get_one::<BlockIndex>("block").map_or([0; 3], |index| index.0);
     let submission = match matches.get_one::<PathBuf>("file") {
         Some(path) => Submission::read(path).map_err(|error| UsageError(format!("--file: {error}")))?,
         None => {
@@ -46,8 +56,9 @@ pub(super) fn execute(matches: &ArgMatches) -> Result<Exit> {
         }
     };
     let toolchain = toolchain::ready()?;
-    let survey =
-        |source: &str, name: &str| trial::survey(&toolchain, &entry.exercise, source, name, DEFAULT_SEED);
+    let survey = |source: &str, name: &str| {
+        trial::survey(&toolchain, &entry.exercise, source, name, DEFAULT_SEED, block)
+    };
     let yours = match survey(&submission.text, &submission.name())? {
         Ok(survey) => survey,
         Err(rejection) => {
@@ -56,10 +67,44 @@ pub(super) fn execute(matches: &ArgMatches) -> Result<Exit> {
         }
     };
     let reference = survey(entry.exercise.solution, "solution.cu")?.ok();
-    let looked = Looked { entry, yours: &yours.worst, reference: reference.as_ref().map(|s| &s.worst[..]) };
+    let looked = Looked { entry, block, yours: &yours, reference: reference.as_ref() };
     report::looked(&looked, matches.get_flag("json"));
     if let Some(picture) = picture {
         picture.write(&report::look_svg(&looked))?;
     }
     Ok(Exit::Passed)
+}
+
+/// `X[,Y[,Z]]`; what is left out is 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct BlockIndex([u32; 3]);
+
+impl FromStr for BlockIndex {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<BlockIndex, String> {
+        let mut index = [0; 3];
+        let parts: Vec<&str> = text.split(',').collect();
+        if parts.len() > 3 {
+            return Err(format!("{} numbers were given; expected X, X,Y or X,Y,Z", parts.len()));
+        }
+        for (place, part) in index.iter_mut().zip(parts) {
+            *place = part.trim().parse().map_err(|_| format!("`{part}` is no index; expected X[,Y[,Z]]"))?;
+        }
+        Ok(BlockIndex(index))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn indices_that_are_left_out_are_zero() {
+        assert_eq!("4".parse(), Ok(BlockIndex([4, 0, 0])));
+        assert_eq!("4, 5".parse(), Ok(BlockIndex([4, 5, 0])));
+        for text in ["", "x", "1,2,3,4", "-1"] {
+            assert!(text.parse::<BlockIndex>().is_err(), "{text}");
+        }
+    }
 }

@@ -1,8 +1,8 @@
 //! warpsim, on the CPU.
 
 use warpsim::{
-    BufferId, Detail, Device, Fault, FaultKind, Launch, LaunchError, Party, Program, Severity, Sink, Space,
-    Touch,
+    BufferId, Detail, Device, Fault, FaultKind, Footprint, Launch, LaunchError, Party, Program, Severity,
+    Sink, Space, Touch,
 };
 
 use super::{Again, Arg, Contents, Observation, Outcome, Task};
@@ -13,6 +13,48 @@ use crate::finding::{Finding, Line, Site};
 /// # Errors
 /// If no device could start such a launch.
 pub(crate) fn run(program: &Program, task: &Task) -> Result<Observation, LaunchError> {
+    let Stage { mut device, launch, buffers } = set(task);
+    let (mut first, _) = observe(program, &launch, &mut device, &buffers)?;
+    let is_done = first.outcome == Outcome::Completed && !first.findings.iter().any(|f| f.is_error);
+    if task.relaunch && is_done {
+        let variables = device.changed_variables(program);
+        if !variables.is_empty() {
+            for (arg, id) in task.args.iter().zip(&buffers) {
+                if let (Arg::Buffer { contents, .. }, Some(id)) = (arg, id) {
+                    device.reset(*id, contents.as_deref());
+                }
+            }
+            let (second, _) = observe(program, &launch, &mut device, &buffers)?;
+            first.again = Some(Again { variables, observation: Box::new(second) });
+        }
+    }
+    Ok(first)
+}
+
+/// Runs `task` once on a fresh device, and records what one of its blocks does to global memory: nothing if the grid
+/// has no such block.
+///
+/// # Errors
+/// If no device could start such a launch.
+pub(crate) fn run_with_footprint(
+    program: &Program,
+    task: &Task,
+    block: [u32; 3],
+) -> Result<(Observation, Vec<Footprint>), LaunchError> {
+    let Stage { mut device, mut launch, buffers } = set(task);
+    launch.footprint_of = Some(block);
+    observe(program, &launch, &mut device, &buffers)
+}
+
+/// Everything that a launch needs.
+struct Stage {
+    device: Device,
+    launch: Launch,
+    /// For each argument that is one.
+    buffers: Vec<Option<BufferId>>,
+}
+
+fn set(task: &Task) -> Stage {
     let mut device = Device::new();
     let mut launch = Launch::new(task.grid, task.block);
     launch.shared_bytes = task.shared_bytes;
@@ -34,21 +76,7 @@ pub(crate) fn run(program: &Program, task: &Task) -> Result<Observation, LaunchE
         launch.args.push(arg);
         buffers.push(buffer);
     }
-    let mut first = observe(program, &launch, &mut device, &buffers)?;
-    let is_done = first.outcome == Outcome::Completed && !first.findings.iter().any(|f| f.is_error);
-    if task.relaunch && is_done {
-        let variables = device.changed_variables(program);
-        if !variables.is_empty() {
-            for (arg, id) in task.args.iter().zip(&buffers) {
-                if let (Arg::Buffer { contents, .. }, Some(id)) = (arg, id) {
-                    device.reset(*id, contents.as_deref());
-                }
-            }
-            let second = observe(program, &launch, &mut device, &buffers)?;
-            first.again = Some(Again { variables, observation: Box::new(second) });
-        }
-    }
-    Ok(first)
+    Stage { device, launch, buffers }
 }
 
 fn observe(
@@ -56,9 +84,9 @@ fn observe(
     launch: &Launch,
     device: &mut Device,
     buffers: &[Option<BufferId>],
-) -> Result<Observation, LaunchError> {
+) -> Result<(Observation, Vec<Footprint>), LaunchError> {
     let report = launch.run(program, device)?;
-    Ok(Observation {
+    let observation = Observation {
         outcome: match report.outcome {
             warpsim::Outcome::Completed => Outcome::Completed,
             warpsim::Outcome::Aborted => Outcome::Aborted,
@@ -74,7 +102,8 @@ fn observe(
         printed: report.printed,
         seconds: report.seconds,
         again: None,
-    })
+    };
+    Ok((observation, report.footprint))
 }
 
 fn finding(fault: &Fault) -> Finding {

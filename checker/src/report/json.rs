@@ -4,7 +4,7 @@ use cuda::nvrtc::Diagnostic;
 use exercise::{Bound, Exercise, GpuModel, Limit, Occupancy, Size};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use warpsim::{Counters, Space, WorstAccess};
+use warpsim::{Counters, Space, TouchedWord, WorstAccess};
 
 use super::{Examined, Graded, Judged, Looked, Placed, PlacedKernel, Run, RunVerdict, Verified};
 use crate::ceiling::Probed;
@@ -16,7 +16,7 @@ use crate::message;
 use crate::progress::State;
 use crate::registry::Entry;
 use crate::submission::Submission;
-use crate::trial::Rates;
+use crate::trial::{Rates, Survey, Territory};
 
 pub(super) fn judged(judged: &Judged<'_>) {
     print(&judgement(judged));
@@ -93,6 +93,21 @@ pub(super) fn looked(looked: &Looked<'_>) {
         let pair = json!({"yours": yours.map(request), "reference": reference.map(request)});
         object.insert(name.to_owned(), pair);
     }
+    let work = |survey: &Survey| {
+        let buffer = |buffer: &Territory| {
+            let count = |of: fn(&TouchedWord) -> u32| {
+                let touched = buffer.words.iter().map(of).filter(|times| *times > 0);
+                json!({"elements": touched.clone().count(), "times": touched.map(u64::from).sum::<u64>()})
+            };
+            json!({"name": buffer.name, "rows": buffer.shape[0], "columns": buffer.shape[1],
+                   "reads": count(|word| word.reads), "writes": count(|word| word.writes)})
+        };
+        json!({"grid": survey.grid, "threads": survey.block,
+               "buffers": survey.territory.iter().map(buffer).collect::<Vec<_>>()})
+    };
+    let pair =
+        json!({"index": looked.block, "yours": work(looked.yours), "reference": looked.reference.map(work)});
+    object.insert("block".to_owned(), pair);
     print(&object);
 }
 

@@ -2,9 +2,12 @@
 
 mod csv;
 mod json;
+mod map;
 mod picture;
 mod svg;
 pub(crate) mod terminal;
+
+pub(crate) use map::CloseUp;
 
 use exercise::{GpuModel, Occupancy};
 use serde::Serialize;
@@ -20,7 +23,7 @@ use crate::judge::timing::Timing;
 use crate::progress::State;
 use crate::registry::Entry;
 use crate::submission::Submission;
-use crate::trial::{Rates, Trial};
+use crate::trial::{Rates, Survey, Trial};
 
 /// A judged submission.
 pub(crate) struct Judged<'a> {
@@ -143,21 +146,24 @@ pub(crate) enum Health {
     Broken,
 }
 
-/// The costliest requests of a kernel, and of the reference.
+/// What a kernel does, and the reference.
 pub(crate) struct Looked<'a> {
     pub(crate) entry: &'a Entry,
-    pub(crate) yours: &'a [WorstAccess],
+    /// The block whose work is looked at.
+    pub(crate) block: [u32; 3],
+    pub(crate) yours: &'a Survey,
     /// `None` if the reference does not run here.
-    pub(crate) reference: Option<&'a [WorstAccess]>,
+    pub(crate) reference: Option<&'a Survey>,
 }
 
 impl Looked<'_> {
     /// For shared and for global memory, your costliest request and the reference's.
     fn pairs(&self) -> [(Space, Option<&WorstAccess>, Option<&WorstAccess>); 2] {
-        let reference = self.reference.unwrap_or_default();
+        let yours = &self.yours.worst;
+        let reference = self.reference.map_or(&[][..], |reference| &reference.worst);
         [
-            (Space::Shared, picture::worst_shared(self.yours), picture::worst_shared(reference)),
-            (Space::Global, picture::worst_global(self.yours), picture::worst_global(reference)),
+            (Space::Shared, picture::worst_shared(yours), picture::worst_shared(reference)),
+            (Space::Global, picture::worst_global(yours), picture::worst_global(reference)),
         ]
     }
 }
@@ -275,7 +281,7 @@ pub(crate) fn graded(graded: &Graded<'_>, as_json: bool, as_csv: bool) {
     }
 }
 
-/// Draws what the costliest requests touch.
+/// Draws what the costliest requests touch, and where a block's work lies.
 pub(crate) fn looked(looked: &Looked<'_>, as_json: bool) {
     if as_json { json::looked(looked) } else { terminal::looked(looked) }
 }

@@ -1,5 +1,7 @@
 //! Pictures for files.
 
+mod territory;
+
 use std::fmt::Write as _;
 
 use warpsim::WorstAccess;
@@ -21,11 +23,15 @@ struct Canvas {
 
 impl Canvas {
     fn rect(&mut self, x: usize, y: usize, fill: &str) {
+        self.area([x, y], [CELL, CELL], fill);
+    }
+
+    fn area(&mut self, [x, y]: [usize; 2], [width, height]: [usize; 2], fill: &str) {
         let _ = writeln!(
             self.body,
-            "<rect x=\"{x}\" y=\"{y}\" width=\"{CELL}\" height=\"{CELL}\" fill=\"{fill}\" stroke=\"#888\" stroke-width=\"0.5\"/>"
+            "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" fill=\"{fill}\" stroke=\"#888\" stroke-width=\"0.5\"/>"
         );
-        self.reach(x + CELL, y + CELL);
+        self.reach(x + width, y + height);
     }
 
     /// `anchor` is `start`, `middle` or `end`.
@@ -94,6 +100,7 @@ pub(super) fn look(looked: &Looked<'_>) -> String {
         }
         top = bottom + 40;
     }
+    territory::draw(&mut canvas, looked, [12, 572], top);
     canvas.finish(&title)
 }
 

@@ -18,7 +18,7 @@ use candidate::{Candidate, prepare};
 use cases::Tried;
 pub(crate) use clock::{Stage, Timed};
 pub(crate) use rate::{Beside, Rates};
-pub(crate) use survey::survey;
+pub(crate) use survey::{Survey, Territory, survey};
 
 /// The seed of the inputs unless another one is asked for: verdicts are the same everywhere and every time.
 pub(crate) const DEFAULT_SEED: u64 = 0x0057_4152_504c_494e;

@@ -1,4 +1,4 @@
-//! Requests of a warp, drawn with letters: yours on the left, the reference's on the right.
+//! Requests of a warp and the work of a block, drawn with letters: yours on the left, the reference's on the right.
 
 use anstream::{eprintln, println};
 use std::path::Path;
@@ -8,10 +8,12 @@ use warpsim::{Space, WorstAccess};
 
 use super::excerpt::Source;
 use crate::compile::Rejection;
-use crate::message;
+use crate::message::{self, territory};
 use crate::report::Looked;
+use crate::report::map::{self, CloseUp, Share};
 use crate::report::picture::{self, Cell, Grid};
 use crate::submission::Submission;
+use crate::trial::{Survey, Territory};
 use crate::workspace::Workspace;
 
 /// Lanes 0 to 31 as one letter each.
@@ -34,6 +36,71 @@ pub(crate) fn looked(looked: &Looked<'_>) {
         }
         println!();
     }
+    territories(looked);
+}
+
+/// Most rows and columns of a close-up.
+const CLOSE_UP: [usize; 2] = [32, 32];
+
+/// Where the work of the block in question lies, buffer by buffer.
+fn territories(looked: &Looked<'_>) {
+    let both = [Some(looked.yours), looked.reference];
+    let pair = |of: &dyn Fn(&Survey) -> Vec<String>| {
+        let sides = both.map(|survey| survey.map(of).unwrap_or_default());
+        for line in beside(&sides) {
+            println!("{line}");
+        }
+    };
+    println!("{}", territory::heading(looked.block).bold());
+    println!("  {}", territory::OVERVIEW_LEGEND);
+    let mut names = ["yours", "reference"].into_iter();
+    let sides = both.map(|survey| {
+        let name = names.next().unwrap_or_default().to_owned();
+        let launch = survey.map(|survey| territory::launch(survey, looked.block));
+        launch.map(|[block, grid]| vec![name, block, grid]).unwrap_or_default()
+    });
+    for line in beside(&sides) {
+        println!("{line}");
+    }
+    for index in map::in_order(&looked.yours.territory) {
+        pair(&|survey| survey.territory.get(index).map(whole).unwrap_or_default());
+    }
+    println!("\n{}", territory::CLOSE_UP_HEADING.bold());
+    println!("  {}", territory::CLOSE_UP_LEGEND);
+    pair(&|survey| {
+        map::close_up(&survey.territory, CLOSE_UP).map(|close| close_up(&close)).unwrap_or_default()
+    });
+    println!();
+}
+
+fn whole(buffer: &Territory) -> Vec<String> {
+    let mut lines = territory::territory(buffer);
+    if buffer.words.is_empty() {
+        return lines;
+    }
+    let letter = |share: &Share| match share {
+        Share::Nothing => '.',
+        Share::Part => '+',
+        Share::All => '#',
+    };
+    let rows = map::overview(buffer).cells;
+    lines.extend(rows.iter().map(|row| format!("|{}|", row.iter().map(letter).collect::<String>())));
+    lines
+}
+
+fn close_up(close: &CloseUp) -> Vec<String> {
+    let mut lines = territory::close_up(close);
+    let width = close.labels.iter().map(|label| label.to_string().len()).max().unwrap_or(0);
+    let letter = |thread: &Option<u32>| match thread {
+        None => '.',
+        Some(0) => '@',
+        Some(thread) => char::from(LANES[*thread as usize / 32 % 32]),
+    };
+    let rows = close.threads.iter().zip(&close.labels);
+    lines.extend(
+        rows.map(|(row, label)| format!("{label:>width$} |{}|", row.iter().map(letter).collect::<String>())),
+    );
+    lines
 }
 
 /// What is said, and drawn, of one request.
