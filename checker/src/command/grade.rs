@@ -10,7 +10,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
 use super::toolchain;
 use crate::exit::{Exit, usage};
-use crate::grade::{self, Bench, Class, Handin, Ledger, Record};
+use crate::grade::{self, Bench, Class, Handin, Interrupt, Ledger, Record};
 use crate::registry;
 use crate::report::{self, Graded};
 use crate::trial::DEFAULT_SEED;
@@ -26,7 +26,8 @@ pub(super) fn make_command() -> Command {
              DIR/STUDENT/kernel.cu and DIR/STUDENT.cu. Links are not followed.\n\
              The score of an exercise is the share of its criteria that are met: right values, and each requirement. \
              Wrong values score 0.\n\
-             Results are kept in the --out folder, one by one: a run that was interrupted goes on where it stopped.",
+             Results are kept in the --out folder, one by one: a run that was interrupted, by Ctrl-C or a crash, goes on\n\
+             where it stopped when the same command is given again.",
         )
         .arg(
             Arg::new("folder")
@@ -46,6 +47,15 @@ pub(super) fn make_command() -> Command {
         )
         .arg(number("jobs", "N").help("Submissions to judge at a time; as many as there are cores if left out"))
         .arg(number("limit", "SECONDS").default_value("120").help("The longest that one submission may take"))
+        .arg(
+            Arg::new("memory")
+                .long("memory")
+                .value_name("MIB")
+                // What the compiler may have anyway; with less it would be the compiler that fails.
+                .value_parser(value_parser!(u64).range(1024..))
+                .default_value("4096")
+                .help("The most memory that judging one submission may take; on the simulator only"),
+        )
         .arg(
             Arg::new("seed")
                 .long("seed")
@@ -104,16 +114,26 @@ pub(super) fn execute(matches: &ArgMatches) -> Result<Exit> {
         seed: matches.get_one::<u64>("seed").copied().unwrap_or(DEFAULT_SEED),
         engine: engine.to_owned(),
         wall_limit: Duration::from_secs(matches.get_one::<u64>("limit").copied().unwrap_or(120)),
+        // A GPU's driver reserves addresses for all the memory there is.
+        memory: matches
+            .get_one::<u64>("memory")
+            .filter(|_| engine == "sim")
+            .map(|mib| mib.saturating_mul(1 << 20)),
         threads: (cores / jobs).max(1),
+        interrupt: Interrupt::listen().context("Ctrl-C cannot be listened for")?,
     };
     let records = judge_all(&root, &class, &bench, jobs, &mut ledger)?;
+    if bench.interrupt.came() {
+        report::terminal::grading_stopped(records.len(), class.handins.len(), &out);
+        return Ok(Exit::NotJudged);
+    }
     let is_complete = records.iter().all(|record| record.verdict != "not_judged");
     let graded = Graded { class: &class, records: &records };
     report::graded(&graded, matches.get_flag("json"), matches.get_flag("csv"));
     Ok(if is_complete { Exit::Passed } else { Exit::NotJudged })
 }
 
-/// A record for each hand-in, in their order, judged by `jobs` children at a time.
+/// A record for each hand-in, in their order, judged by `jobs` children at a time; of fewer if the grader is to end.
 fn judge_all(
     root: &Path,
     class: &Class,
@@ -125,13 +145,16 @@ fn judge_all(
     let done = Mutex::new((ledger, Vec::<(usize, Record)>::new()));
     let work = || -> Result<()> {
         loop {
+            if bench.interrupt.came() {
+                return Ok(());
+            }
             let index = next.fetch_add(1, Ordering::Relaxed);
             let Some(handin) = class.handins.get(index) else { return Ok(()) };
             let known = |key: &str| {
                 let done = done.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
                 done.0.get(key).cloned()
             };
-            let (record, is_new) = judge_one(root, handin, bench, known)?;
+            let Some((record, is_new)) = judge_one(root, handin, bench, known)? else { return Ok(()) };
             let mut done = done.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
             // What the machine is to blame for is tried again next time.
             if is_new && record.verdict != "not_judged" {
@@ -153,21 +176,22 @@ fn judge_all(
     Ok(records.into_iter().map(|(_, record)| record).collect())
 }
 
-/// The record of one hand-in, and whether it is new.
+/// The record of one hand-in, and whether it is new; `None` if the grader is to end.
 fn judge_one(
     root: &Path,
     handin: &Handin,
     bench: &Bench,
     known: impl Fn(&str) -> Option<Record>,
-) -> Result<(Record, bool)> {
+) -> Result<Option<(Record, bool)>> {
     let mut record = match grade::read(root, &handin.path) {
         Err(error) => Record::unjudged("unreadable", Some(error.to_string())),
         Ok(submission) => {
             let key = grade::key(&handin.student, handin.entry, &submission.text, bench.seed, &bench.engine);
             if let Some(record) = known(&key) {
-                return Ok((record, false));
+                return Ok(Some((record, false)));
             }
-            Record { key, ..grade::judge(bench, handin.entry, &submission.text)? }
+            let Some(record) = grade::judge(bench, handin.entry, &submission.text)? else { return Ok(None) };
+            Record { key, ..record }
         }
     };
     record.student.clone_from(&handin.student);
@@ -179,5 +203,5 @@ fn judge_one(
     }
     // What cannot be read has no key: it is looked at again every time, which costs nothing.
     let is_new = !record.key.is_empty();
-    Ok((record, is_new))
+    Ok(Some((record, is_new)))
 }

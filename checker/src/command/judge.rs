@@ -8,6 +8,7 @@ use cuda::nvrtc::Toolchain;
 
 use super::toolchain;
 use crate::exit::{Exit, UsageError};
+use crate::grade::{self, Guard};
 use crate::judge::Verdict;
 use crate::machine::Machine;
 use crate::progress::Progress;
@@ -59,10 +60,20 @@ pub(super) fn with_arguments(command: Command, is_required: bool) -> Command {
         .arg(Arg::new("beside").long("beside").action(ArgAction::SetTrue).requires("exercise").help(
             "On a GPU, time cuBLAS or the driver's own copy beside the kernel, if one does the same work",
         ))
+        .arg(
+            Arg::new(grade::GUARD_OPTION)
+                .long(grade::GUARD_OPTION)
+                .value_parser(value_parser!(Guard))
+                .requires("exercise")
+                .hide(true),
+        )
         .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print one JSON object"))
 }
 
 pub(super) fn execute(matches: &ArgMatches) -> Result<Exit> {
+    if let Some(guard) = matches.get_one::<Guard>(grade::GUARD_OPTION) {
+        guard.impose();
+    }
     let name = matches.get_one::<String>("exercise").ok_or_else(|| UsageError("which exercise?".into()))?;
     let entry = registry::find(name)?;
     let workspace = Workspace::find();

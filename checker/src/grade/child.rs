@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use super::Record;
+use super::{Guard, Interrupt, Record};
 use crate::registry::Entry;
 
 /// Output that is kept of a child.
@@ -23,15 +23,26 @@ pub(crate) struct Bench {
     pub(crate) engine: String,
     /// The longest that one submission may take.
     pub(crate) wall_limit: Duration,
+    /// Most bytes of memory that one submission may take; `None` where that cannot be told.
+    pub(crate) memory: Option<u64>,
     /// Threads for the simulator.
     pub(crate) threads: usize,
+    /// Ends whatever is being judged.
+    pub(crate) interrupt: Interrupt,
 }
 
-/// Judges `text` as `entry`. Whatever it does to the child ends as a record.
+/// How a judging process ended.
+enum Ended {
+    ByItself(ExitStatus),
+    OutOfTime,
+    Interrupted,
+}
+
+/// Judges `text` as `entry`. Whatever it does to the child ends as a record; `None` if the grader is to end.
 ///
 /// # Errors
 /// If no child can be started.
-pub(crate) fn judge(bench: &Bench, entry: &Entry, text: &str) -> Result<Record> {
+pub(crate) fn judge(bench: &Bench, entry: &Entry, text: &str) -> Result<Option<Record>> {
     let folder = tempfile::tempdir().context("no temporary folder can be made")?;
     let kernel = folder.path().join("kernel.cu");
     std::fs::write(&kernel, text).context("the temporary copy of a submission cannot be written")?;
@@ -42,6 +53,7 @@ pub(crate) fn judge(bench: &Bench, entry: &Entry, text: &str) -> Result<Record> 
         .arg(entry.exercise.number.to_string())
         .arg("--file")
         .arg(&kernel)
+        .arg(Guard { parent: std::process::id(), memory: bench.memory }.to_argument())
         .args(["--json", "--seed", &bench.seed.to_string(), "--engine", &bench.engine])
         .current_dir(folder.path())
         .env("RAYON_NUM_THREADS", bench.threads.to_string())
@@ -53,25 +65,33 @@ pub(crate) fn judge(bench: &Bench, entry: &Entry, text: &str) -> Result<Record> 
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let mut child = command.spawn().context("the judging process cannot be started")?;
     let (out, err) = (read_all(child.stdout.take()), read_all(child.stderr.take()));
-    let status = wait(&mut child, started + bench.wall_limit);
+    let ended = wait(&mut child, started + bench.wall_limit, &bench.interrupt);
     let (out, err) = (out.join().unwrap_or_default(), err.join().unwrap_or_default());
-    let mut record = match status {
-        Ok(None) => Record::unjudged(
+    let mut record = match ended {
+        Ok(Ended::Interrupted) => return Ok(None),
+        Ok(Ended::OutOfTime) => Record::unjudged(
             "judge_timeout",
             Some(format!("judging took more than {} s", bench.wall_limit.as_secs())),
         ),
-        Ok(Some(status)) => serde_json::from_slice(&out)
+        Ok(Ended::ByItself(status)) => serde_json::from_slice(&out)
             .ok()
             .and_then(|judgement| Record::of_judgement(&judgement))
-            .unwrap_or_else(|| without_judgement(status, &err)),
+            .unwrap_or_else(|| without_judgement(bench, status, &err)),
         Err(error) => Record::unjudged("judge_crashed", Some(error.to_string())),
     };
     record.seconds = started.elapsed().as_secs_f64();
-    Ok(record)
+    Ok(Some(record))
 }
 
-fn without_judgement(status: ExitStatus, err: &[u8]) -> Record {
+fn without_judgement(bench: &Bench, status: ExitStatus, err: &[u8]) -> Record {
     let said = String::from_utf8_lossy(err);
+    // What Rust's allocator says before it aborts.
+    if let Some(bytes) =
+        bench.memory.filter(|_| status.code().is_none() && said.contains("memory allocation of"))
+    {
+        let message = format!("judging took more than the {} MiB of memory that it may have", bytes >> 20);
+        return Record::unjudged("judge_crashed", Some(message));
+    }
     let said: String = said.trim().chars().take(500).collect();
     match status.code() {
         // The environment is to blame, not the submission: a later run tries again.
@@ -81,16 +101,17 @@ fn without_judgement(status: ExitStatus, err: &[u8]) -> Record {
     }
 }
 
-/// Waits until `deadline`; `None` if the child had to be ended.
-fn wait(child: &mut Child, deadline: Instant) -> io::Result<Option<ExitStatus>> {
+/// Waits for a child, at most until `deadline`, and ends it if it does not end by itself.
+fn wait(child: &mut Child, deadline: Instant, interrupt: &Interrupt) -> io::Result<Ended> {
     loop {
         if let Some(status) = child.try_wait()? {
-            return Ok(Some(status));
+            return Ok(Ended::ByItself(status));
         }
-        if Instant::now() >= deadline {
+        let is_late = Instant::now() >= deadline;
+        if is_late || interrupt.came() {
             end(child);
             child.wait()?;
-            return Ok(None);
+            return Ok(if is_late { Ended::OutOfTime } else { Ended::Interrupted });
         }
         std::thread::sleep(Duration::from_millis(5));
     }

@@ -4,13 +4,17 @@
 //! judged from that copy; whatever it does costs its own cell of the table and nothing else.
 
 mod child;
+mod guard;
 mod handin;
+mod interrupt;
 mod ledger;
 mod open;
 mod record;
 
 pub(crate) use child::{Bench, judge};
+pub(crate) use guard::{Guard, OPTION as GUARD_OPTION};
 pub(crate) use handin::{Class, Handin, find};
+pub(crate) use interrupt::Interrupt;
 pub(crate) use ledger::{Ledger, key};
 pub(crate) use open::read;
 #[cfg(test)]

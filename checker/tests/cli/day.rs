@@ -76,6 +76,46 @@ fn watch_judges_what_is_saved_and_needs_no_terminal() {
     until("does not compile", 1);
 }
 
+/// While it waits for keys the terminal is raw; whoever ends it from outside gets back a terminal as it was.
+#[cfg(target_os = "linux")]
+#[test]
+fn watch_gives_the_terminal_back_when_it_is_ended() {
+    use std::os::unix::process::ExitStatusExt;
+
+    use rustix::fs::{Mode, OFlags};
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+    use rustix::termios::{LocalModes, tcgetattr};
+
+    for (name, signal) in [("-TERM", 15), ("-HUP", 1), ("-INT", 2)] {
+        let scratch = Scratch::new();
+        let log = scratch.write("log.txt", "");
+        let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+        grantpt(&controller).expect("granted");
+        unlockpt(&controller).expect("unlocked");
+        let path = ptsname(&controller, Vec::new()).expect("a name");
+        let terminal = rustix::fs::open(path, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).expect("opened");
+        let modes = || tcgetattr(&terminal).expect("modes").local_modes;
+        let before = modes();
+        assert!(before.contains(LocalModes::ICANON));
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_checker"));
+        command
+            .args(["watch", "00", "--engine", "sim"])
+            .current_dir(scratch.path())
+            .stdin(terminal.try_clone().expect("a copy"))
+            .stdout(std::fs::File::create(&log).expect("a file"));
+        let mut watch = Ended(command.spawn().expect("started"));
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while modes().contains(LocalModes::ICANON) {
+            assert!(Instant::now() < deadline, "it never listens to keys:\n{}", scratch.read("log.txt"));
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let sent = std::process::Command::new("kill").args([name, &watch.0.id().to_string()]).status();
+        assert!(sent.expect("kill").success());
+        assert_eq!(watch.0.wait().expect("an end").signal(), Some(signal));
+        assert_eq!(modes(), before, "{name}");
+    }
+}
+
 #[test]
 fn look_shows_the_conflicts_beside_the_reference() {
     let scratch = Scratch::new();
@@ -99,6 +139,35 @@ fn look_shows_the_conflicts_beside_the_reference() {
     assert_eq!(scratch.read("look.svg"), "mine");
     assert_eq!(scratch.run(&["look", "05", "--svg", "look.svg", "--force"]).0, 0);
     assert_eq!(scratch.read("look.svg"), svg);
+}
+
+#[test]
+fn look_shows_where_a_blocks_work_lies() {
+    let scratch = Scratch::new();
+    let (code, out, err) = scratch.run(&["look", "05", "--block", "1,2", "--svg", "look.svg"]);
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(out.contains("work of block (1, 2, 0)") && out.contains("12 x 8 x 1 blocks"), "{out}");
+    assert!(out.contains("rows 32 to 63, columns 64 to 95"), "{out}");
+    // The stub's warps write down columns, the reference's along rows; thread 0 comes back every eight.
+    let rows: Vec<&str> = out.lines().filter(|line| line.trim_start().starts_with("32 |")).collect();
+    let (stub, reference) = ("@1234567".repeat(4), format!("@{}", "0".repeat(31)));
+    assert!(rows.iter().any(|row| row.contains(&stub) && row.contains(&reference)), "{out}");
+    assert!(scratch.read("look.svg").contains("work of block (1, 2, 0)"));
+
+    let (_, out, _) = scratch.run(&["look", "02", "--json"]);
+    let looked: Value = serde_json::from_str(&out).expect("JSON");
+    let reads = |who: &str| {
+        let buffer = &looked["block"][who]["buffers"][0];
+        assert_eq!(buffer["name"], "A");
+        buffer["reads"]["times"].as_u64().expect("a number")
+            / buffer["reads"]["elements"].as_u64().expect("a number")
+    };
+    assert_eq!(reads("reference"), 1, "a tile is loaded once: {looked}");
+    assert!(reads("yours") >= 16, "and by the stub once for each column: {looked}");
+
+    let (code, out, _) = scratch.run(&["look", "05", "--block", "12"]);
+    assert!(code == 0 && out.contains("there is no such block"), "{out}");
+    assert_eq!(scratch.run(&["look", "05", "--block", "a"]).0, 2);
 }
 
 #[test]

@@ -78,6 +78,81 @@ fn a_submission_that_takes_too_long_is_ended() {
     assert!(out.contains("\"judge_timeout\"") || out.contains("\"timeout\""), "{out}");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_submission_that_takes_too_much_memory_costs_its_own_cell() {
+    let scratch = Scratch::new();
+    scratch.write("class/kim/00.cu", right());
+    let greedy = right().replace("__global__", "__device__ int pile[1 << 28];\n__global__");
+    scratch.write("class/greedy/00.cu", greedy.replace("if (i < n)", "pile[i] = i; if (i < n)"));
+    let graded = results(&scratch, &["--memory", "1024"]);
+    assert_eq!(verdict(&graded, "kim"), "passed");
+    assert_eq!(verdict(&graded, "greedy"), "judge_crashed");
+    assert!(
+        graded.iter().any(|result| result["message"].as_str().is_some_and(|text| text.contains("1024 MiB")))
+    );
+}
+
+/// Processes that judge files in `folder`'s grader, by what stands on their command lines.
+#[cfg(target_os = "linux")]
+fn judging(grader: u32) -> Vec<String> {
+    let mark = format!("--guard={grader},");
+    let lines = std::fs::read_dir("/proc").expect("processes").flatten();
+    let lines = lines.filter_map(|entry| std::fs::read_to_string(entry.path().join("cmdline")).ok());
+    lines.filter(|line| line.contains(&mark)).collect()
+}
+
+/// Ended by a signal, the grader takes its children along, keeps what is done, and goes on next time.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_grader_that_is_ended_leaves_no_children_and_goes_on_next_time() {
+    use std::process::Stdio;
+    use std::time::{Duration, Instant};
+
+    for (signal, code) in [("-INT", Some(3)), ("-TERM", Some(3)), ("-KILL", None)] {
+        let scratch = Scratch::new();
+        scratch.write("class/a/00.cu", right());
+        scratch.write("class/b/00.cu", endless());
+        scratch.write("class/c/00.cu", right());
+        let grader = std::process::Command::new(env!("CARGO_BIN_EXE_checker"))
+            .args(["grade", "class", "--jobs", "1"])
+            .current_dir(scratch.path())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("started");
+        let id = grader.id();
+        let deadline = Instant::now() + Duration::from_secs(60);
+        let is_at_work =
+            || scratch.read_if_any("grades/results.jsonl").contains("\"a\"") && !judging(id).is_empty();
+        while !is_at_work() {
+            assert!(Instant::now() < deadline, "{signal}: the second submission is never judged");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let sent = std::process::Command::new("kill").args([signal, &id.to_string()]).status();
+        assert!(sent.expect("kill").success());
+        let sent_at = Instant::now();
+        let output = grader.wait_with_output().expect("an end");
+        assert_eq!(output.status.code(), code, "{signal}");
+        if code.is_some() {
+            let err = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(err.contains("stopped: 1 of 3 are judged"), "{err}");
+        }
+        while !judging(id).is_empty() {
+            assert!(sent_at.elapsed() < Duration::from_secs(2), "{signal}: a child lives on");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let kept = scratch.read("grades/results.jsonl");
+        scratch.write("class/b/00.cu", right());
+        let all = results(&scratch, &[]);
+        assert!(all.iter().all(|result| result["verdict"] == "passed"), "{signal}: {all:?}");
+        assert!(
+            scratch.read("grades/results.jsonl").starts_with(&kept),
+            "{signal}: what was done was done again"
+        );
+    }
+}
+
 #[test]
 fn what_cannot_be_graded_is_bad_usage() {
     let scratch = Scratch::new();
@@ -88,6 +163,7 @@ fn what_cannot_be_graded_is_bad_usage() {
         (&["grade", "empty"], "there are no submissions in empty"),
         (&["grade", "class", "--out", "class/out"], "--out must not lie in the folder"),
         (&["grade", "class", "--jobs", "0"], "--jobs"),
+        (&["grade", "class", "--memory", "64"], "--memory"),
     ] {
         let (code, _, err) = scratch.run(arguments);
         assert!(err.contains(phrase), "{arguments:?}: {err}");

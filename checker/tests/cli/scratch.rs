@@ -37,6 +37,12 @@ impl Scratch {
         std::fs::read_to_string(self.path().join(path)).expect("readable")
     }
 
+    /// The same of a file that may not be there yet.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn read_if_any(&self, path: &str) -> String {
+        std::fs::read_to_string(self.path().join(path)).unwrap_or_default()
+    }
+
     /// The program, started in the workspace as a user without cargo would.
     pub(crate) fn checker(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_checker"));

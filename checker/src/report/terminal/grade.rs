@@ -1,5 +1,7 @@
 //! A class's results.
 
+use std::path::Path;
+
 use anstream::{eprintln, println};
 use owo_colors::OwoColorize;
 
@@ -12,6 +14,14 @@ use crate::report::Graded;
 pub(crate) fn graded_one(done: usize, of: usize, record: &Record) {
     let Record { student, exercise, verdict, seconds, .. } = record;
     eprintln!("[{done}/{of}] {} {exercise}: {verdict} ({seconds:.1} s)", printable(student));
+}
+
+/// Says that the grader was asked to end, and what is left of its work.
+pub(crate) fn grading_stopped(done: usize, of: usize, out: &Path) {
+    eprintln!(
+        "stopped: {done} of {of} are judged and kept in {}; give the same command again to go on",
+        out.display()
+    );
 }
 
 /// The table: a row for each student, a column for each exercise.

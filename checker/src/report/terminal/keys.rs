@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use anstream::println;
@@ -24,9 +25,15 @@ pub(crate) enum Key {
 pub(crate) struct Keys(());
 
 impl Keys {
-    /// `None` if standard input is no terminal.
+    /// `None` if standard input is no terminal. From now on, whoever ends this process from outside gets back a terminal
+    /// that is not raw.
     pub(crate) fn of_this_terminal() -> Option<Keys> {
-        io::stdin().is_terminal().then_some(Keys(()))
+        if !io::stdin().is_terminal() {
+            return None;
+        }
+        #[cfg(unix)]
+        tidy_up_on_signals();
+        Some(Keys(()))
     }
 
     /// Waits for a key, at most for `time`. Without a terminal it only waits.
@@ -63,11 +70,30 @@ fn key_of(code: KeyCode, with_control: bool) -> Option<Key> {
     }
 }
 
+/// Who changes the terminal's mode. A process about to end keeps it, so that nobody makes the terminal raw again.
+static MODE: Mutex<()> = Mutex::new(());
+
+/// Before the process ends by a signal, makes the terminal what it was.
+#[cfg(unix)]
+fn tidy_up_on_signals() {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    // A system that has no signals to offer has none to send either.
+    let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGTERM]) else { return };
+    std::thread::spawn(move || {
+        if let Some(signal) = signals.forever().next() {
+            let _mode = MODE.lock().unwrap_or_else(PoisonError::into_inner);
+            let _ = terminal::disable_raw_mode();
+            let _ = signal_hook::low_level::emulate_default_handler(signal);
+        }
+    });
+}
+
 /// Raw mode for as long as it lives.
 struct Raw;
 
 impl Raw {
     fn enter() -> io::Result<Raw> {
+        let _mode = MODE.lock().unwrap_or_else(PoisonError::into_inner);
         terminal::enable_raw_mode()?;
         Ok(Raw)
     }
