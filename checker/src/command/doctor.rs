@@ -100,7 +100,7 @@ fn installer(is_needed_no_more: bool) -> Examined {
         None => broken(
             "pip or uv",
             "neither is here, so NVRTC cannot be fetched".into(),
-            "apt-get install python3-pip",
+            "sudo apt-get install python3-pip",
         ),
     }
 }

@@ -116,6 +116,40 @@ fn a_compiler_that_cannot_be_had_is_told_with_what_helps() {
     assert!(out.contains("WARPLINGS_NVRTC"), "{out}");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn without_compiler_and_without_pip_two_commands_are_told() {
+    let scratch = Scratch::new();
+    let nothing = scratch.path().join("nothing");
+    std::fs::create_dir(&nothing).expect("created");
+    let bare = |arguments: &[&str]| {
+        let mut command = scratch.checker(arguments);
+        finish(command.env_clear().env("PATH", &nothing).env("HOME", &nothing).env("NO_COLOR", "1"))
+    };
+    // A machine that has NVRTC where the system looks for libraries can't show this.
+    if bare(&["doctor"]).1.contains("ok   NVRTC") {
+        return;
+    }
+    for arguments in [&["00"][..], &["look", "00"], &["watch", "00"], &["verify", "00"]] {
+        let (code, _, err) = bare(arguments);
+        assert_eq!(code, 3, "{arguments:?}: {err}");
+        assert!(err.contains("neither pip nor uv is installed"), "{arguments:?}: {err}");
+        for command in ["sudo apt-get install python3-pip", "export WARPLINGS_NVRTC=/path/to/libnvrtc.so.12"]
+        {
+            assert_eq!(err.matches(command).count(), 1, "{arguments:?}: {err}");
+        }
+        // What cannot work without pip is not recommended.
+        assert!(!err.contains("python3 -m pip install"), "{arguments:?}: {err}");
+        assert_eq!(err.matches("Fetching").count(), 1, "it is said once: {err}");
+    }
+    let (code, out, _) = bare(&["doctor"]);
+    assert!(code == 3 && out.contains("FAIL pip or uv"), "{out}");
+    // Nothing half done is left behind.
+    let cache = nothing.join(".cache/warplings");
+    let left: Vec<_> = std::fs::read_dir(&cache).map(|all| all.flatten().collect()).unwrap_or_default();
+    assert!(left.is_empty(), "{left:?}");
+}
+
 #[test]
 fn lists_and_judgements_are_json_for_programs() {
     let scratch = Scratch::new();

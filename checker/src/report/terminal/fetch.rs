@@ -9,21 +9,28 @@ use indicatif::{ProgressBar, ProgressStyle};
 #[derive(Default)]
 pub(crate) struct FetchProgress {
     spinner: Option<ProgressBar>,
+    /// Whether it was said what is fetched.
+    is_announced: bool,
 }
 
 impl FetchProgress {
     /// Shows how far the fetch has come.
     pub(crate) fn show(&mut self, step: &FetchStep) {
         match step {
+            FetchStep::Downloading { tool, .. } if self.is_announced => {
+                anstream::eprintln!("trying {tool}");
+                self.spin("downloading");
+            }
             FetchStep::Downloading { package, megabytes, tool, into } => {
                 anstream::eprintln!(
                     "NVRTC, NVIDIA's compiler for kernels, is not on this machine.\n\
                      Fetching {package} ({megabytes} MB, once) with {tool} into {}",
                     into.display()
                 );
+                self.is_announced = true;
                 self.spin("downloading");
             }
-            FetchStep::ToolMissing { tool } => anstream::eprintln!("{tool} is not usable; trying the next"),
+            FetchStep::ToolMissing { tool } => anstream::eprintln!("{tool} is not usable"),
             FetchStep::Unpacking => self.spin("unpacking"),
             FetchStep::Verifying => self.spin("verifying"),
             FetchStep::Done { .. } => {

@@ -24,6 +24,11 @@ pub(super) const HELP: &str = "Either of these provides it; then run the command
   python3 -m pip install --user nvidia-cuda-nvrtc-cu12==12.9.86
   export WARPLINGS_NVRTC=/path/to/libnvrtc.so.12      (a copy from another machine, with libnvrtc-builtins beside it)";
 
+/// The same where nothing could even fetch it.
+const NO_TOOL_HELP: &str = "Either of these helps; then run the command again:
+  sudo apt-get install python3-pip                    (pip on Debian and Ubuntu; with pip or uv, NVRTC is fetched by itself)
+  export WARPLINGS_NVRTC=/path/to/libnvrtc.so.12      (a copy from another machine, with libnvrtc-builtins beside it)";
+
 /// How far a fetch has come.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FetchStep {
@@ -84,7 +89,7 @@ pub enum FetchError {
     )]
     NoCache(NotFound),
     /// Neither pip nor uv.
-    #[error("{0}\n\nIt could not be fetched: neither pip nor uv is installed (tried {tried}).", tried = TOOLS.map(|tool| tool.name()).join(", "))]
+    #[error("{searched}\nIt could not be fetched: neither pip nor uv is installed (tried {tried}).\n{NO_TOOL_HELP}", searched = .0.search(), tried = TOOLS.map(|tool| tool.name()).join(", "))]
     NoTool(NotFound),
     /// The tool failed: offline, most likely.
     #[error("{not_found}\n\nIt could not be fetched: `{tool}` failed (is this machine offline?):\n{message}")]

@@ -77,20 +77,26 @@ pub struct NotFound {
     pub wrong_variable: bool,
 }
 
+impl NotFound {
+    /// That it is not here, and where it was looked for, without what would help.
+    pub(super) fn search(&self) -> String {
+        let head = if self.wrong_variable {
+            "WARPLINGS_NVRTC does not lead to NVRTC, the compiler for CUDA kernels:"
+        } else {
+            "NVRTC, the compiler for CUDA kernels, is not on this machine. Searched:"
+        };
+        let searched: String = self.searched.iter().map(|line| format!("\n  {line}")).collect();
+        format!("{head}{searched}\n")
+    }
+}
+
 impl fmt::Display for NotFound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.search())?;
         if self.wrong_variable {
-            writeln!(f, "WARPLINGS_NVRTC does not lead to NVRTC, the compiler for CUDA kernels:")?;
+            f.write_str("Point it at libnvrtc.so or at the folder that holds it, or unset it.")
         } else {
-            writeln!(f, "NVRTC, the compiler for CUDA kernels, is not on this machine. Searched:")?;
-        }
-        for line in &self.searched {
-            writeln!(f, "  {line}")?;
-        }
-        if self.wrong_variable {
-            write!(f, "Point it at libnvrtc.so or at the folder that holds it, or unset it.")
-        } else {
-            write!(f, "{}", super::fetch::HELP)
+            f.write_str(super::fetch::HELP)
         }
     }
 }
