@@ -46,11 +46,11 @@ impl Tile {
     /// The operand of `wmma.load` or `wmma.store` with these modifiers, as in
     /// `wmma.load.a.sync.aligned.row.m16n16k16.global.f16`.
     pub(crate) fn find(modifiers: &[&str]) -> Option<Tile> {
-        let role = match modifiers.get(1)? {
-            &"a" if modifiers[0] == "load" => Role::A,
-            &"b" if modifiers[0] == "load" => Role::B,
-            &"c" if modifiers[0] == "load" => Role::C,
-            &"d" if modifiers[0] == "store" => Role::C,
+        let role = match *modifiers.get(1)? {
+            "a" if modifiers[0] == "load" => Role::A,
+            "b" if modifiers[0] == "load" => Role::B,
+            "c" if modifiers[0] == "load" => Role::C,
+            "d" if modifiers[0] == "store" => Role::C,
             _ => return None,
         };
         let &["sync", "aligned", layout, shape, ref space @ .., ty] = &modifiers[2..] else { return None };
@@ -212,9 +212,9 @@ pub(super) fn multiply(modifiers: &[&str]) -> Option<([Fragment; 4], Vec<(Mma, [
         [types @ .., "rn"] => (types, false),
         types => (types, false),
     };
-    let (d, a, b, c) = match types {
-        &[d, c] => (d, "f16", "f16", c),
-        &[d, a, b, c] if a != "f16" => (d, a, b, c),
+    let (d, a, b, c) = match *types {
+        [d, c] => (d, "f16", "f16", c),
+        [d, a, b, c] if a != "f16" => (d, a, b, c),
         _ => return None,
     };
     let (element, d, c) = (Element::of(a)?, Accumulator::of(d)?, Accumulator::of(c)?);

@@ -61,7 +61,11 @@ impl FunctionLowerer<'_, '_> {
         let (memory, mut ops, mut draft) = self.mbarrier_object(instruction, object)?;
         let count = Reg { class: Class::Word, index: self.source(count, Kind::Bits(32))? };
         let state = self.temporary(Class::Wide);
-        self.compute(alu!(|n: u32| u64::from(n) & COUNT | (u64::from(n) & COUNT) << COUNT_BITS), &[count], state);
+        self.compute(
+            alu!(|n: u32| u64::from(n) & COUNT | (u64::from(n) & COUNT) << COUNT_BITS),
+            &[count],
+            state,
+        );
         ops.src[1] = state.index;
         draft.reads.push(state);
         self.emit(Step::Store(memory), ops, draft);
@@ -71,8 +75,12 @@ impl FunctionLowerer<'_, '_> {
     /// `mbarrier.arrive token, [object]{, count}`; the token may be left out.
     fn mbarrier_arrive(&mut self, instruction: &Instruction, function: AtomicFn) -> Result<(), LowerError> {
         let (token, object, count) = match instruction.operands.as_slice() {
-            [token, object @ Operand::Address(_), rest @ ..] if rest.len() < 2 => (token, object, rest.first()),
-            [object @ Operand::Address(_), rest @ ..] if rest.len() < 2 => (&Operand::Sink, object, rest.first()),
+            [token, object @ Operand::Address(_), rest @ ..] if rest.len() < 2 => {
+                (token, object, rest.first())
+            }
+            [object @ Operand::Address(_), rest @ ..] if rest.len() < 2 => {
+                (&Operand::Sink, object, rest.first())
+            }
             _ => return Err(self.error("it takes a token, an address in brackets and, perhaps, a count")),
         };
         let (mut memory, mut ops, mut draft) = self.mbarrier_object(instruction, object)?;
@@ -139,7 +147,11 @@ impl FunctionLowerer<'_, '_> {
     fn compute(&mut self, alu: Alu, from: &[Reg], to: Reg) {
         let mut ops = Operands { dst: [to.index, 0], ..Operands::default() };
         ops.src.iter_mut().zip(from).for_each(|(slot, reg)| *slot = reg.index);
-        self.emit(Step::Alu(alu.select()), ops, Draft { reads: from.to_vec(), writes: vec![to], rule: FlowRule::Any });
+        self.emit(
+            Step::Alu(alu.select()),
+            ops,
+            Draft { reads: from.to_vec(), writes: vec![to], rule: FlowRule::Any },
+        );
     }
 }
 

@@ -246,7 +246,11 @@ impl FunctionLowerer<'_, '_> {
     }
 
     /// What the modifiers of a memory instruction say.
-    pub(super) fn memory(&mut self, instruction: &Instruction, target: &Target) -> Result<(Memory, Type), LowerError> {
+    pub(super) fn memory(
+        &mut self,
+        instruction: &Instruction,
+        target: &Target,
+    ) -> Result<(Memory, Type), LowerError> {
         let modifiers = &instruction.modifiers;
         let Some(ty) = modifiers.last().and_then(|m| Type::from_name(m)) else {
             return Err(self.error("the type is missing"));

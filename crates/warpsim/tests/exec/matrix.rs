@@ -175,9 +175,12 @@ const DOUBLE: Encode = (8, |x| x.to_bits());
 const BYTE: Encode = (1, |x| u64::from(x as i8 as u8));
 const WORD: Encode = (4, |x| u64::from(x as i32 as u32));
 
+/// A kernel; M, N and K; whether A, B and C lie by rows; the types of A and B, and of C.
+type Case = (&'static str, [usize; 3], [bool; 3], Encode, Encode);
+
 #[test]
 fn wmma_loads_multiplies_and_stores() {
-    let cases: [(&str, [usize; 3], [bool; 3], Encode, Encode); 12] = [
+    let cases: [Case; 12] = [
         ("half_row_col", [16, 16, 16], [true, false, true], HALF, SINGLE),
         ("half_col_row", [16, 16, 16], [false, true, false], HALF, SINGLE),
         ("half_tall", [32, 8, 16], [true, true, true], HALF, SINGLE),

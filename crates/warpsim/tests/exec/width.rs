@@ -112,10 +112,13 @@ fn parameters_are_read_as_vectors() {
     assert_eq!(run.ints(out), [11, 10, 13, 12, 16, 17, 14, 15]);
 }
 
+/// An atomic operation, its type, and what it makes of the old value and the operand.
+type Operation = (&'static str, &'static str, fn(u64, u64) -> u64);
+
 /// `atom` and `red` of every operation and type in three spaces: the threads of a warp one after another.
 #[test]
 fn atomics_on_every_type() {
-    let word: &[(&str, &str, fn(u64, u64) -> u64)] = &[
+    let word: &[Operation] = &[
         ("add", "u32", |a, b| (a as u32).wrapping_add(b as u32).into()),
         ("add", "s32", |a, b| (a as u32).wrapping_add(b as u32).into()),
         ("add", "f32", |a, b| (f32::from_bits(a as u32) + f32::from_bits(b as u32)).to_bits().into()),
@@ -130,7 +133,7 @@ fn atomics_on_every_type() {
         ("xor", "b32", |a, b| a ^ b),
         ("exch", "b32", |_, b| b),
     ];
-    let wide: &[(&str, &str, fn(u64, u64) -> u64)] = &[
+    let wide: &[Operation] = &[
         ("add", "u64", u64::wrapping_add),
         ("add", "f64", |a, b| (f64::from_bits(a) + f64::from_bits(b)).to_bits()),
         ("min", "u64", u64::min),

@@ -32,7 +32,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// The text of case `seed`: a changed module for every third, else a program that is meant to run.
 pub(crate) fn text(seed: u64) -> String {
     let mut rng = SmallRng::seed_from_u64(seed);
-    if seed % 3 == 0 { mutate::module(&mut rng) } else { program::module(&mut rng) }
+    if seed.is_multiple_of(3) { mutate::module(&mut rng) } else { program::module(&mut rng) }
 }
 
 /// Runs case `seed`.
