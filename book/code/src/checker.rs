@@ -62,6 +62,17 @@ impl Checker {
         Ok(String::from_utf8(output.stdout)? + &String::from_utf8(output.stderr)?)
     }
 
+    /// What `look` shows of the file `source`, relative to the repository, as exercise `number`.
+    pub(crate) fn look(&self, number: &str, source: &str) -> Result<String> {
+        let path = Path::new(ROOT).join(source);
+        let path = path.to_str().context("the repository's path is not UTF-8")?;
+        let output = self.output(&["look", number, "--file", path])?;
+        if !output.status.success() {
+            bail!("look {number} fails: {}", String::from_utf8_lossy(&output.stderr));
+        }
+        Ok(String::from_utf8(output.stdout)?)
+    }
+
     fn output(&self, arguments: &[&str]) -> Result<Output> {
         Command::new(&self.program)
             .args(arguments)

@@ -28,7 +28,7 @@ const DRAWN: [(&str, Draw); 3] =
 type Count = fn(&Checker) -> Result<String>;
 
 /// The counted figures: file name and contents.
-const COUNTED: [(&str, Count); 8] = [
+const COUNTED: [(&str, Count); 9] = [
     ("coalescing.md", experiment::coalescing),
     ("banks.md", experiment::banks),
     ("divergence.md", experiment::divergence),
@@ -37,6 +37,7 @@ const COUNTED: [(&str, Count); 8] = [
     ("padding.md", experiment::padding),
     ("verdict.md", verdict::sample),
     ("race.md", verdict::race),
+    ("look.md", verdict::close_up),
 ];
 
 fn main() -> Result<()> {

@@ -1,6 +1,6 @@
 //! Verdicts as the book shows them.
 
-use anyhow::Result;
+use anyhow::{Context, Result, bail};
 
 use crate::checker::Checker;
 
@@ -15,6 +15,21 @@ pub(crate) fn sample(checker: &Checker) -> Result<String> {
 /// What it says of a kernel with a race: 05 without its barrier.
 pub(crate) fn race(checker: &Checker) -> Result<String> {
     judged(checker, include_str!("../../../exercises/05_transpose_coalescing/mistakes/no_barrier.cu"))
+}
+
+/// What `look` shows of the output's tile for the stub of exercise 05: who writes its first rows.
+pub(crate) fn close_up(checker: &Checker) -> Result<String> {
+    const ROWS: usize = 8;
+    let text = checker.look("05", "exercises/05_transpose_coalescing/stub.cu")?;
+    let (_, close_up) = text.split_once("Which warp does what").context("`look` shows no warps")?;
+    let is_cell_row = |line: &str| line.contains(" |");
+    let (rows, heading): (Vec<&str>, Vec<&str>) =
+        close_up.trim_matches('\n').lines().partition(|line| is_cell_row(line));
+    if rows.len() <= ROWS {
+        bail!("`look` shows {} rows, which need not be cut", rows.len());
+    }
+    let lines: Vec<&str> = heading.into_iter().chain(rows.into_iter().take(ROWS)).collect();
+    Ok(format!("```text\n$ cargo run -p checker -- look 05\n...\n{}\n   ...\n```\n", lines.join("\n")))
 }
 
 fn judged(checker: &Checker, kernel: &str) -> Result<String> {

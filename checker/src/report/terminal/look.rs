@@ -44,33 +44,30 @@ const CLOSE_UP: [usize; 2] = [32, 32];
 
 /// Where the work of the block in question lies, buffer by buffer.
 fn territories(looked: &Looked<'_>) {
-    let both = [Some(looked.yours), looked.reference];
-    let pair = |of: &dyn Fn(&Survey) -> Vec<String>| {
-        let sides = both.map(|survey| survey.map(of).unwrap_or_default());
-        for line in beside(&sides) {
-            println!("{line}");
-        }
-    };
     println!("{}", territory::heading(looked.block).bold());
     println!("  {}", territory::OVERVIEW_LEGEND);
-    let mut names = ["yours", "reference"].into_iter();
-    let sides = both.map(|survey| {
-        let name = names.next().unwrap_or_default().to_owned();
-        let launch = survey.map(|survey| territory::launch(survey, looked.block));
-        launch.map(|[block, grid]| vec![name, block, grid]).unwrap_or_default()
+    pair(looked, |name, survey| {
+        let [block, grid] = territory::launch(survey, looked.block);
+        vec![name.to_owned(), block, grid]
     });
-    for line in beside(&sides) {
-        println!("{line}");
-    }
     for index in map::in_order(&looked.yours.territory) {
-        pair(&|survey| survey.territory.get(index).map(whole).unwrap_or_default());
+        pair(looked, |_, survey| survey.territory.get(index).map(whole).unwrap_or_default());
     }
     println!("\n{}", territory::CLOSE_UP_HEADING.bold());
     println!("  {}", territory::CLOSE_UP_LEGEND);
-    pair(&|survey| {
-        map::close_up(&survey.territory, CLOSE_UP).map(|close| close_up(&close)).unwrap_or_default()
+    pair(looked, |name, survey| {
+        let close = map::close_up(&survey.territory, CLOSE_UP);
+        [name.to_owned()].into_iter().chain(close.iter().flat_map(close_up)).collect()
     });
     println!();
+}
+
+/// What is said of your kernel, and beside it of the reference.
+fn pair(looked: &Looked<'_>, of: impl Fn(&str, &Survey) -> Vec<String>) {
+    let reference = looked.reference.map(|reference| of("reference", reference));
+    for line in beside(&[of("yours", looked.yours), reference.unwrap_or_default()]) {
+        println!("{line}");
+    }
 }
 
 fn whole(buffer: &Territory) -> Vec<String> {
