@@ -57,7 +57,7 @@ pub(super) fn execute(matches: &ArgMatches) -> Result<Exit> {
     };
     let toolchain = toolchain::ready()?;
     let survey = |source: &str, name: &str| {
-        trial::survey(&toolchain, &entry.exercise, source, name, DEFAULT_SEED, block)
+        trial::survey(&toolchain, &entry.exercise, source, name, DEFAULT_SEED, Some(block))
     };
     let yours = match survey(&submission.text, &submission.name())? {
         Ok(survey) => survey,

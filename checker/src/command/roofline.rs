@@ -53,7 +53,7 @@ pub(super) fn execute(matches: &ArgMatches) -> Result<Exit> {
     let place = |(entry, submission, is_reference): &(&Entry, Submission, bool)| -> Result<PlacedKernel> {
         let exercise = &entry.exercise;
         let survey =
-            trial::survey(&toolchain, exercise, &submission.text, &submission.name(), DEFAULT_SEED, [0; 3])?;
+            trial::survey(&toolchain, exercise, &submission.text, &submission.name(), DEFAULT_SEED, None)?;
         let who = if *is_reference { "reference" } else { "yours" };
         Ok(PlacedKernel {
             name: format!("{:02} {}, {who}", exercise.number, exercise.slug),

@@ -31,18 +31,18 @@ pub(crate) fn run(program: &Program, task: &Task) -> Result<Observation, LaunchE
     Ok(first)
 }
 
-/// Runs `task` once on a fresh device, and records what one of its blocks does to global memory: nothing if the grid
-/// has no such block.
+/// Runs `task` once on a fresh device, and records what `block`, if one is named, does to global memory: nothing if the
+/// grid has no such block.
 ///
 /// # Errors
 /// If no device could start such a launch.
 pub(crate) fn run_with_footprint(
     program: &Program,
     task: &Task,
-    block: [u32; 3],
+    block: Option<[u32; 3]>,
 ) -> Result<(Observation, Vec<Footprint>), LaunchError> {
     let Stage { mut device, mut launch, buffers } = set(task);
-    launch.footprint_of = Some(block);
+    launch.footprint_of = block;
     observe(program, &launch, &mut device, &buffers)
 }
 

@@ -35,7 +35,8 @@ pub(crate) struct Territory {
     pub(crate) words: Vec<TouchedWord>,
 }
 
-/// Runs `source` on the simulator at the size at which requirements are counted, with an eye on `blockIdx` = `block`.
+/// Runs `source` on the simulator at the size at which requirements are counted, with an eye on the block whose `blockIdx` is
+/// `block`, if one is named.
 ///
 /// # Errors
 /// The outer one if the machine is to blame, the inner one if the kernel does not get to its end.
@@ -45,7 +46,7 @@ pub(crate) fn survey(
     source: &str,
     name: &str,
     seed: u64,
-    block: [u32; 3],
+    block: Option<[u32; 3]>,
 ) -> anyhow::Result<Result<Survey, Rejection>> {
     let candidate = match prepare(toolchain, exercise, source, name, Arch::SM_80)? {
         Ok(candidate) => candidate,
