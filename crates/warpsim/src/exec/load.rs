@@ -67,7 +67,8 @@ impl<O: Observer> Machine<'_, '_, O> {
             return false;
         }
         // Nobody asks for the sectors of shared memory, and words are aligned.
-        if !O::SILENT && !(is_shared && entry.has_pattern()) {
+        let is_priced = is_shared && entry.has_pattern();
+        if !O::SILENT && !is_priced {
             entry = self.patterns.aligned(*known, first);
         }
         let lie = Lie { at: &entry.relative, origin: first, mask: FULL, shape: &entry.shape };

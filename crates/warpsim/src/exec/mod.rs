@@ -117,7 +117,8 @@ pub(crate) struct Machine<'c, 'v, O> {
     patterns: PatternCache,
     /// For each warp, the lanes that have not exited.
     alive: Vec<u32>,
-    /// Boxed, since a warp is taken out while it runs.
+    /// Boxed, since a warp is taken out while it runs, and it is large.
+    #[allow(clippy::vec_box)]
     warps: Vec<Box<Warp>>,
     executed: u64,
     /// What was executed before this block. `%clock` counts from here: what it tells must not depend on which blocks
