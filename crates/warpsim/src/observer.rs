@@ -45,6 +45,37 @@ pub enum Order {
     AcquireRelease,
 }
 
+/// A byte address for each lane: an offset from a common base, so that telling of an access writes nothing down.
+#[derive(Clone, Copy, Debug)]
+pub struct Addresses<'a> {
+    base: u64,
+    offsets: &'a [u64; 32],
+}
+
+impl<'a> Addresses<'a> {
+    /// Lane l is at `base + offsets[l]`, modulo 2^64.
+    pub fn new(base: u64, offsets: &'a [u64; 32]) -> Addresses<'a> {
+        Addresses { base, offsets }
+    }
+
+    /// The address of a lane, below 32.
+    #[inline]
+    pub fn of(&self, lane: u32) -> u64 {
+        self.base.wrapping_add(self.offsets[lane as usize & 31])
+    }
+
+    /// All of them.
+    pub fn to_array(&self) -> [u64; 32] {
+        self.offsets.map(|offset| self.base.wrapping_add(offset))
+    }
+}
+
+impl<'a> From<&'a [u64; 32]> for Addresses<'a> {
+    fn from(addresses: &'a [u64; 32]) -> Addresses<'a> {
+        Addresses::new(0, addresses)
+    }
+}
+
 /// One warp-level memory instruction; lanes that failed the bounds or alignment check are not in `mask`.
 #[derive(Clone, Copy, Debug)]
 pub struct Access<'a> {
@@ -58,7 +89,7 @@ pub struct Access<'a> {
     pub mask: u32,
     /// Byte address of each lane in `mask`. Global: the device address; shared: the offset in the block's shared
     /// memory; local: the offset in the thread's stack. Other lanes hold anything.
-    pub addresses: &'a [u64; 32],
+    pub addresses: Addresses<'a>,
     /// What the addresses look like relative to the first one; computed once and remembered.
     pub pattern: &'a Pattern,
     /// Ordering.

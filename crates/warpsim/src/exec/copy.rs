@@ -177,7 +177,7 @@ impl<O: Observer> Machine<'_, '_, O> {
             space: part.space,
             bytes,
             mask: admitted.mask,
-            addresses: part.addresses,
+            addresses: part.addresses.into(),
             pattern,
             order: Order::Weak,
             scope: memory.scope,

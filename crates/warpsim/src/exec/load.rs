@@ -8,7 +8,7 @@ use super::warp::Warp;
 use super::{Context, Machine};
 use crate::fault::{Space, Touch};
 use crate::memory::View;
-use crate::observer::{Access, Observer, Order, Site};
+use crate::observer::{Access, Addresses, Observer, Order, Site};
 use crate::pattern::{Eight, Entry, Shape, lanes};
 use crate::program::Memory;
 use crate::registers::{Class, FULL, Lanes, Operands};
@@ -205,16 +205,12 @@ impl<O: Observer> Row<'_, O> {
             return false;
         }
         if !O::SILENT {
-            let mut addresses = self.entry.relative;
-            for lane in 0..32 {
-                addresses[lane] = addresses[lane].wrapping_add(self.first);
-            }
             let access = Access {
                 touch: Touch::Read,
                 space,
                 bytes: 4,
                 mask: FULL,
-                addresses: &addresses,
+                addresses: Addresses::new(self.first, &self.entry.relative),
                 pattern: &self.entry.pattern,
                 order: Order::Weak,
                 scope: self.memory.scope,

@@ -34,7 +34,7 @@ impl Footprint {
     fn record(&mut self, warp: u32, access: &Access<'_>) {
         for lane in (0..32).filter(|lane| access.mask >> lane & 1 == 1) {
             let thread = 32 * warp + lane;
-            let first = access.addresses[lane as usize];
+            let first = access.addresses.of(lane);
             for word in first / WORD..=(first + u64::from(access.bytes) - 1) / WORD {
                 let touched = self.words.entry(word).or_default();
                 match access.touch {
@@ -108,7 +108,7 @@ mod tests {
             space: Space::Global,
             bytes,
             mask: 0b1011,
-            addresses: &addresses,
+            addresses: (&addresses).into(),
             pattern: &Pattern::new(bytes, 0b1011, &addresses),
             order: Order::Weak,
             scope: Scope::Device,

@@ -27,7 +27,7 @@ impl Initcheck {
     pub(super) fn access(&mut self, pc: u32, access: &Access<'_>) {
         let read_at = &mut self.read_at[pc as usize];
         if read_at.is_none() && access.touch != Touch::Write {
-            *read_at = Some((access.space, access.addresses[access.mask.trailing_zeros() as usize]));
+            *read_at = Some((access.space, access.addresses.of(access.mask.trailing_zeros())));
         }
     }
 

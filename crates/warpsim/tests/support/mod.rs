@@ -113,7 +113,7 @@ impl Trace {
             space,
             bytes,
             mask,
-            addresses: &addresses,
+            addresses: (&addresses).into(),
             pattern,
             order,
             scope: self.scope,

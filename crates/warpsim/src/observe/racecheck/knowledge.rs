@@ -50,8 +50,19 @@ impl Knowledge {
         for (own, other) in self.warps.iter_mut().zip(other.warps) {
             *own = (*own).max(other);
         }
+        // Both lists ascend, and mostly name the same threads.
+        let mut at = 0;
         for &(thread, clock) in &other.threads {
-            self.learn_thread(thread, clock);
+            if clock <= self.warps[thread as usize / 32] {
+                continue;
+            }
+            while self.threads.get(at).is_some_and(|own| own.0 < thread) {
+                at += 1;
+            }
+            match self.threads.get_mut(at) {
+                Some(own) if own.0 == thread => own.1 = own.1.max(clock),
+                _ => self.threads.insert(at, (thread, clock)),
+            }
         }
         join_blocks(&mut self.blocks, &other.blocks);
     }

@@ -107,7 +107,7 @@ impl Racecheck {
             values: access.values,
         };
         let pattern = access.pattern;
-        let first = access.addresses[access.mask.trailing_zeros() as usize & 31];
+        let first = access.addresses.of(access.mask.trailing_zeros());
         let lowest = first.wrapping_sub(pattern.first_offset);
         let findings = &mut self.findings;
         let mut touch = |groups: &[(u64, u32)]| {

@@ -300,7 +300,7 @@ impl Order {
         let wide = access.space == Space::Global && access.scope != Scope::Block;
         let qualifier = access.order;
         for lane in lanes(access.mask) {
-            let address = access.addresses[lane as usize];
+            let address = access.addresses.of(lane);
             if access.touch != Touch::Write && !self.releases.is_empty(access.space) {
                 // A read-modify-write counts at once, for the last-block pattern as NVIDIA's own samples have it
                 // does without a second fence. A load needs one.
