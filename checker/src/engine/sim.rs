@@ -140,7 +140,8 @@ fn labels(fault: &Fault) -> (&'static str, &'static str) {
                 Sink::Address => "part of this address",
                 Sink::Store => "stored here",
             };
-            (used, "read here, never written")
+            // The place of the read comes first, if it is known.
+            if fault.other.is_some() { ("read here, never written", used) } else { (used, "also here") }
         }
         Detail::Barrier { .. } => ("some threads wait here", "others are here"),
         Detail::AliasedShared { .. } => ("one array here", "the other here"),

@@ -15,12 +15,20 @@ pub(crate) struct CaseJudgement {
     pub(crate) findings: Vec<Finding>,
     /// The first output that is wrong.
     pub(crate) wrong: Option<Wrong>,
+    /// What the kernel printed.
+    pub(crate) printed: String,
 }
 
 impl CaseJudgement {
     /// A case that was left out.
     pub(crate) fn not_run(size: Size) -> CaseJudgement {
-        CaseJudgement { size, verdict: CaseVerdict::NotRun, findings: Vec::new(), wrong: None }
+        CaseJudgement {
+            size,
+            verdict: CaseVerdict::NotRun,
+            findings: Vec::new(),
+            wrong: None,
+            printed: String::new(),
+        }
     }
 }
 
@@ -71,9 +79,9 @@ pub(crate) fn judge_case(size: Size, instance: &Instance, observation: Observati
     if second.verdict == CaseVerdict::Right {
         return first;
     }
-    let mut findings = vec![second_launch(second.verdict, &variables)];
-    findings.extend(second.findings);
-    CaseJudgement { size, verdict: CaseVerdict::Faults, findings, wrong: second.wrong }
+    let mut second = second;
+    second.findings.insert(0, second_launch(second.verdict, &variables));
+    CaseJudgement { verdict: CaseVerdict::Faults, ..second }
 }
 
 /// A fault for a kernel that its own first launch has spoilt.
@@ -112,7 +120,7 @@ fn judge_launch(size: Size, instance: &Instance, observation: Observation) -> Ca
     } else {
         CaseVerdict::Right
     };
-    CaseJudgement { size, verdict, findings, wrong }
+    CaseJudgement { size, verdict, findings, wrong, printed: observation.printed }
 }
 
 /// A fault for each input that no longer holds what it held.

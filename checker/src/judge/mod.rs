@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     fn case(verdict: CaseVerdict) -> CaseJudgement {
-        CaseJudgement { size: [1; 3], verdict, findings: Vec::new(), wrong: None }
+        CaseJudgement { verdict, ..CaseJudgement::not_run([1; 3]) }
     }
 
     #[test]

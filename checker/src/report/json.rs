@@ -335,6 +335,7 @@ fn case(exercise: &Exercise, case: &CaseJudgement, file: &str) -> Value {
         "verdict": case.verdict.name(),
         "faults": case.findings.iter().map(|finding| FaultObject::new(finding, file)).collect::<Vec<_>>(),
         "wrong": case.wrong.as_ref().map(wrong),
+        "printed": case.printed,
     })
 }
 

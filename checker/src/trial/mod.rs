@@ -101,7 +101,7 @@ pub(crate) fn judge(toolchain: &Toolchain, attempt: &Attempt<'_>) -> anyhow::Res
 /// Judges all but the time.
 ///
 /// # Errors
-/// As [`judge`].
+/// As [`judge()`].
 pub(crate) fn examine(toolchain: &Toolchain, attempt: &Attempt<'_>) -> anyhow::Result<Trial> {
     let Attempt { exercise, source, name, seed, engine, with_reference, .. } = *attempt;
     let (arch, is_simulated) = match engine {

@@ -127,6 +127,13 @@ fn out_of_bounds(f: &mut Formatter<'_>, fault: &Fault, touch: Touch, place: &Pla
     if start.is_multiple_of(size) && buffer_bytes.is_multiple_of(size) && *buffer_bytes > 0 {
         write!(f, " (index {} where {} is the last)", start / size, buffer_bytes / size - 1)?;
     }
+    if *buffer_bytes == 0 && fault.space == Some(Space::Shared) {
+        return write!(
+            f,
+            "{}: the launch asks for no dynamic shared memory. Have it ask for as much as the array needs.",
+            On(&fault.party)
+        );
+    }
     write!(f, "{}. Guard the access so that only indices inside `{name}` get there.", On(&fault.party))
 }
 
@@ -144,6 +151,10 @@ fn misaligned(f: &mut Formatter<'_>, fault: &Fault, touch: Touch, place: &Place<
         address % u64::from(*bytes).max(1),
     )
 }
+
+/// What to say of two threads that write the same.
+const SAME_VALUE: &str = "Both write the same value: if each should have a place of its own, look at the index, else let one \
+                          of them do it.";
 
 fn race(f: &mut Formatter<'_>, fault: &Fault) -> fmt::Result {
     let Detail::Race { touch, other: other_touch, buffer, offset, same_warp, same_block, same_value } =
@@ -179,7 +190,7 @@ fn race(f: &mut Formatter<'_>, fault: &Fault) -> fmt::Result {
             On(&fault.party)
         )?;
         return if *same_value {
-            write!(f, ". Both write the same value, so the result is right; let one of them do it.")
+            write!(f, ". {SAME_VALUE}")
         } else {
             write!(f, ", and which value stays is not defined. Let only one thread write, or use an atomic.")
         };
@@ -192,13 +203,17 @@ fn race(f: &mut Formatter<'_>, fault: &Fault) -> fmt::Result {
     }
     write!(f, " {} it{}; nothing orders the two", verb(*other_touch), On(other))?;
     if *same_value {
-        return write!(f, ". Both write the same value, so the result is right; let one of them do it.");
+        return write!(f, ". {SAME_VALUE}");
     }
     match (touch, other_touch) {
+        // A barrier would only decide which of them wins.
+        (Touch::Write, Touch::Write) if *same_block && fault.space == Some(Space::Global) => {
+            write!(f, ". Is the index right? Have one thread write each element, or use an atomic.")
+        }
         _ if *same_warp => write!(
             f,
-            ". Put `__syncthreads()` between, where all threads of the block come by; for threads of one warp, such as \
-             these, `__syncwarp()` is enough, but they don't run in lock step without it."
+            ". Put `__syncthreads()` between, where all threads of the block come by; these two are in one warp, but not in \
+             lock step."
         ),
         _ if *same_block => {
             write!(f, ". Put `__syncthreads()` between, where all threads of the block come by.")
@@ -334,7 +349,8 @@ fn timeout(f: &mut Formatter<'_>, fault: &Fault, executed: u64, waits_for_block:
     } else {
         write!(
             f,
-            "Check that its condition can become false, and that what it waits for is written by someone."
+            "Check that its condition can become false, and that what it waits for is written by someone; if it would have \
+             ended, share its work between more threads."
         )
     }
 }

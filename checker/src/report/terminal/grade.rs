@@ -34,7 +34,8 @@ pub(crate) fn graded(graded: &Graded<'_>) {
     for student in &graded.class.students {
         let records: Vec<Option<&Record>> =
             exercises.iter().map(|exercise| graded.record(student, exercise)).collect();
-        let total: f64 = records.iter().flatten().map(|record| record.score).sum();
+        // Not `sum`, which is -0 for nothing.
+        let total = records.iter().flatten().fold(0.0, |total, record| total + record.score);
         let mut row = vec![printable(student)];
         row.extend(records.iter().map(|record| record.map_or("-".into(), cell)));
         row.push(format!("{total:.2} of {}", exercises.len()));
@@ -74,6 +75,6 @@ fn cell(record: &Record) -> String {
 }
 
 /// Names and messages hold what students chose; control characters would steer the terminal.
-fn printable(text: &str) -> String {
+pub(super) fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }

@@ -5,6 +5,7 @@ use cuda::nvrtc::Diagnostic;
 use owo_colors::OwoColorize;
 
 use super::excerpt::{self, Source};
+use super::grade::printable;
 use super::table::Table;
 use crate::compile::{self, Rejection};
 use crate::finding::Finding;
@@ -94,6 +95,9 @@ fn cases(judged: &Judged<'_>, source: Source<'_>) {
         }
     }
     println!();
+    if let Some(case) = judged.trial.cases.iter().find(|case| !case.printed.is_empty()) {
+        printed(&case.printed, &message::size(&judged.entry.exercise, case.size));
+    }
     // One thing at a time: wrong values often follow from a fault, and warnings are for kernels without errors.
     if let Some((case, finding)) = first_error(&judged.trial.cases) {
         println!("{}\n", excerpt::finding(finding, source));
@@ -108,6 +112,18 @@ fn cases(judged: &Judged<'_>, source: Source<'_>) {
     }
     for warning in warnings(&judged.trial.cases) {
         println!("{}\n", excerpt::finding(warning, source));
+    }
+}
+
+/// What the kernel printed in one case: the beginning, for thousands of threads may have done so.
+fn printed(text: &str, size: &str) {
+    const MOST: usize = 12;
+    println!("  {} at {size}:", "printed by the kernel".bold());
+    let mut lines = text.lines();
+    lines.by_ref().take(MOST).for_each(|line| println!("    {}", printable(line)));
+    match lines.count() {
+        0 => println!(),
+        more => println!("    and {}\n", message::counted(more, "more line")),
     }
 }
 
