@@ -22,16 +22,20 @@ impl<O: Observer> Machine<'_, '_, O> {
         pub(super) fn load, load_avx2, load_any(
             warp: &mut Warp, fragment: usize, at: Site, memory: &Memory, ops: &Operands, active: u32
         );
-        /// The load that kernels do most: one word for each lane of a full warp, from shared or global memory, lying
-        /// as the last one of this instruction did, or as the one that `known` remembers. Returns false, having done
-        /// nothing, where [`Self::load`] has to look closer.
-        pub(super) fn load_word, load_word_avx2, load_word_any(
+        /// The load that kernels do most: one word of shared memory for each lane of a full warp, lying as the last one
+        /// of this instruction did, or as the one that `known` remembers. Returns false, having done nothing, where
+        /// [`Self::load`] has to look closer.
+        pub(super) fn load_shared_word, load_shared_word_avx2, load_shared_word_any(
+            warp: &mut Warp, at: Site, memory: &Memory, ops: &Operands, known: &mut u32
+        ) -> bool;
+        /// The same from global memory.
+        pub(super) fn load_global_word, load_global_word_avx2, load_global_word_any(
             warp: &mut Warp, at: Site, memory: &Memory, ops: &Operands, known: &mut u32
         ) -> bool;
     }
 
     #[inline(always)]
-    fn load_word_any(
+    fn load_shared_word_any(
         &mut self,
         warp: &mut Warp,
         at: Site,
@@ -39,7 +43,30 @@ impl<O: Observer> Machine<'_, '_, O> {
         ops: &Operands,
         known: &mut u32,
     ) -> bool {
-        let is_shared = memory.space == Some(Space::Shared);
+        self.load_word::<true>(warp, at, memory, ops, known)
+    }
+
+    #[inline(always)]
+    fn load_global_word_any(
+        &mut self,
+        warp: &mut Warp,
+        at: Site,
+        memory: &Memory,
+        ops: &Operands,
+        known: &mut u32,
+    ) -> bool {
+        self.load_word::<false>(warp, at, memory, ops, known)
+    }
+
+    #[inline(always)]
+    fn load_word<const IS_SHARED: bool>(
+        &mut self,
+        warp: &mut Warp,
+        at: Site,
+        memory: &Memory,
+        ops: &Operands,
+        known: &mut u32,
+    ) -> bool {
         let first = if memory.base == Some(Class::Wide) {
             let base = warp.registers.wide(ops.src[0]);
             if *known == UNKNOWN {
@@ -56,7 +83,7 @@ impl<O: Observer> Machine<'_, '_, O> {
         if *known == UNKNOWN {
             return false;
         }
-        let bounds = if is_shared {
+        let bounds = if IS_SHARED {
             (self.shared.data.len() as u64).checked_sub(4).map(|last| (0, last))
         } else {
             self.view.bounds(first, 4)
@@ -67,13 +94,10 @@ impl<O: Observer> Machine<'_, '_, O> {
             return false;
         }
         // Nobody asks for the sectors of shared memory, and words are aligned.
-        let is_priced = is_shared && entry.has_pattern();
+        let is_priced = IS_SHARED && entry.has_pattern();
         if !O::SILENT && !is_priced {
             entry = self.patterns.aligned(*known, first);
         }
-        let lie = Lie { at: &entry.relative, origin: first, mask: FULL, shape: &entry.shape };
-        let memories =
-            Memories { view: self.view, shared: &self.shared, context: self.context, local: &warp.local };
         let mut row = Row {
             observer: &mut self.observer,
             to: warp.registers.word_mut(ops.dst[0]),
@@ -83,12 +107,17 @@ impl<O: Observer> Machine<'_, '_, O> {
             entry,
             first,
         };
-        // Each on a way of its own to the end, so that where the bytes are stays in registers.
-        if is_shared {
-            row.fetch(&memories.source_shared(&lie, 4), Space::Shared)
-        } else {
-            row.fetch(&memories.source_global(&lie, 4, &mut self.scratch), Space::Global)
+        let start = first.wrapping_neg();
+        if IS_SHARED {
+            let (data, valid) = (&self.shared.data, Some(self.shared.valid.as_slice()));
+            // SAFETY: all lanes' words are inside, and the shape tells how they lie.
+            let source = unsafe { Source::new(data, valid, &entry.relative, start, entry.shape.eights, 4) };
+            return row.fetch(&source, Space::Shared);
         }
+        let lie = Lie { at: &entry.relative, origin: first, mask: FULL, shape: &entry.shape };
+        let memories =
+            Memories { view: self.view, shared: &self.shared, context: self.context, local: &warp.local };
+        row.fetch(&memories.source_global(&lie, 4, &mut self.scratch), Space::Global)
     }
 
     #[inline(always)]

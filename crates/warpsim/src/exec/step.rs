@@ -3,7 +3,7 @@
 use super::load::UNKNOWN;
 use super::warp::{NONE, State, Warp};
 use super::{IDLE_POLLS, Machine, Stop};
-use crate::fault::{Refused, Sink};
+use crate::fault::{Refused, Sink, Space};
 use crate::observer::{Observer, Order, Site};
 use crate::program::{BASE_SLOTS, FlowRule, Guard, Inst, NOWHERE, Step};
 use crate::registers::{Class, FULL, Operands};
@@ -109,10 +109,14 @@ impl<O: Observer> Machine<'_, '_, O> {
                     if slot.leads {
                         *known = UNKNOWN;
                     }
-                    if active != FULL
-                        || warp.registers.tainted
-                        || !self.load_word::<AVX2>(warp, at!(), memory, &inst.ops, known)
-                    {
+                    let is_done = active == FULL
+                        && !warp.registers.tainted
+                        && if memory.space == Some(Space::Shared) {
+                            self.load_shared_word::<AVX2>(warp, at!(), memory, &inst.ops, known)
+                        } else {
+                            self.load_global_word::<AVX2>(warp, at!(), memory, &inst.ops, known)
+                        };
+                    if !is_done {
                         *known = UNKNOWN;
                         self.load::<AVX2>(warp, fragment, at!(), memory, &inst.ops, active);
                     }
