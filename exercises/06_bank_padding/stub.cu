@@ -4,8 +4,8 @@
 // banks, and word w lies in bank w % 32. Each bank serves one word at a time. A warp that reads a row of the tile meets
 // 32 banks; one that reads a column of a tile of 32 columns meets the same bank 32 times, and waits for 32 turns.
 //
-// Change where the tile's elements lie, so that a row and a column both meet 32 different banks. One unused column at the
-// end of each row is enough; or store element (y, x) at another place of its row, such as x ^ y.
+// Change where the tile's elements lie, so that a row and a column both meet 32 different banks. There is more than one way,
+// and each changes a line or two. Work out the bank of element (y, x) first, as it is now and as you would have it.
 //
 // More: chapter 06 of the book, or `checker hint 06`.
 #include "warplings.cuh"

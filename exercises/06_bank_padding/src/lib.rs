@@ -64,8 +64,8 @@ exercise::exercise! {
                 were a little further apart, which bank would (y, x) lie in?
             "},
             indoc! {"
-                With rows 33 words apart, (y, x) is word y * 33 + x and lies in bank (y + x) % 32. Go along a row or down a
-                column: each step changes the bank by one. Only the declaration of the tile changes.
+                Try a distance of S words between rows: (y, x) is word y * S + x. Which S make a step down a column change the
+                bank, and which of them visit all 32 before one comes again? The tile may be larger than what is stored in it.
             "},
             indoc! {"
                     __shared__ float tile[TILE][TILE + 1];
