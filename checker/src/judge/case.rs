@@ -75,11 +75,10 @@ pub(crate) fn judge_case(size: Size, instance: &Instance, observation: Observati
     let Some(Again { variables, observation }) = again.filter(|_| first.verdict == CaseVerdict::Right) else {
         return first;
     };
-    let second = judge_launch(size, instance, *observation);
+    let mut second = judge_launch(size, instance, *observation);
     if second.verdict == CaseVerdict::Right {
         return first;
     }
-    let mut second = second;
     second.findings.insert(0, second_launch(second.verdict, &variables));
     CaseJudgement { verdict: CaseVerdict::Faults, ..second }
 }

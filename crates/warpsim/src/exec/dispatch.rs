@@ -1,12 +1,12 @@
 //! Building what works on all lanes twice: for any CPU, and for those with AVX2.
 
-/// Makes methods that call, where their parameter `AVX2` says so, a copy of the third name's method that is built for
+/// Makes methods that call, where their parameter `AVX2` says so, a copy of the third one's method that is built for
 /// CPUs with AVX2; it vectorises there. The copies are functions of their own, so that the interpreter's loop stays
 /// small enough for the compiler to keep its variables in registers.
 macro_rules! per_cpu {
     ($(
         $(#[$doc:meta])*
-        $vis:vis fn $name:ident, $avx2:ident, $any:ident($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)?;
+        $vis:vis fn $name:ident, $avx2:ident, $any:ident $(::<$flag:literal>)? ($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)?;
     )*) => {$(
         $(#[$doc])*
         #[inline(always)]
@@ -17,7 +17,7 @@ macro_rules! per_cpu {
                 // SAFETY: the parameter is set where the CPU was asked.
                 return unsafe { self.$avx2($($arg),*) };
             }
-            self.$any($($arg),*)
+            self.$any$(::<$flag>)?($($arg),*)
         }
 
         #[cfg(target_arch = "x86_64")]
@@ -25,7 +25,7 @@ macro_rules! per_cpu {
         #[inline(never)]
         #[allow(clippy::too_many_arguments)]
         fn $avx2(&mut self, $($arg: $ty),*) $(-> $ret)? {
-            self.$any($($arg),*)
+            self.$any$(::<$flag>)?($($arg),*)
         }
     )*};
 }

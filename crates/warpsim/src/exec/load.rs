@@ -25,37 +25,13 @@ impl<O: Observer> Machine<'_, '_, O> {
         /// The load that kernels do most: one word of shared memory for each lane of a full warp, lying as the last one
         /// of this instruction did, or as the one that `known` remembers. Returns false, having done nothing, where
         /// [`Self::load`] has to look closer.
-        pub(super) fn load_shared_word, load_shared_word_avx2, load_shared_word_any(
+        pub(super) fn load_shared_word, load_shared_word_avx2, load_word::<true>(
             warp: &mut Warp, at: Site, memory: &Memory, ops: &Operands, known: &mut u32
         ) -> bool;
         /// The same from global memory.
-        pub(super) fn load_global_word, load_global_word_avx2, load_global_word_any(
+        pub(super) fn load_global_word, load_global_word_avx2, load_word::<false>(
             warp: &mut Warp, at: Site, memory: &Memory, ops: &Operands, known: &mut u32
         ) -> bool;
-    }
-
-    #[inline(always)]
-    fn load_shared_word_any(
-        &mut self,
-        warp: &mut Warp,
-        at: Site,
-        memory: &Memory,
-        ops: &Operands,
-        known: &mut u32,
-    ) -> bool {
-        self.load_word::<true>(warp, at, memory, ops, known)
-    }
-
-    #[inline(always)]
-    fn load_global_word_any(
-        &mut self,
-        warp: &mut Warp,
-        at: Site,
-        memory: &Memory,
-        ops: &Operands,
-        known: &mut u32,
-    ) -> bool {
-        self.load_word::<false>(warp, at, memory, ops, known)
     }
 
     #[inline(always)]
@@ -107,14 +83,10 @@ impl<O: Observer> Machine<'_, '_, O> {
             entry,
             first,
         };
-        let start = first.wrapping_neg();
-        if IS_SHARED {
-            let (data, valid) = (&self.shared.data, Some(self.shared.valid.as_slice()));
-            // SAFETY: all lanes' words are inside, and the shape tells how they lie.
-            let source = unsafe { Source::new(data, valid, &entry.relative, start, entry.shape.eights, 4) };
-            return row.fetch(&source, Space::Shared);
-        }
         let lie = Lie { at: &entry.relative, origin: first, mask: FULL, shape: &entry.shape };
+        if IS_SHARED {
+            return row.fetch(&source_shared(&self.shared, &lie, 4), Space::Shared);
+        }
         let memories =
             Memories { view: self.view, shared: &self.shared, context: self.context, local: &warp.local };
         row.fetch(&memories.source_global(&lie, 4, &mut self.scratch), Space::Global)
@@ -283,7 +255,7 @@ impl<'s> Memories<'s, '_> {
     #[inline(always)]
     fn source(self, space: Space, lie: &Lie<'s>, width: usize, scratch: &'s mut Scratch) -> Source<'s> {
         let (data, valid) = match space {
-            Space::Shared => return self.source_shared(lie, width),
+            Space::Shared => return source_shared(self.shared, lie, width),
             Space::Constant => (&self.context.constant, None),
             Space::Param => (&self.context.params, None),
             Space::Local => {
@@ -298,14 +270,6 @@ impl<'s> Memories<'s, '_> {
             }
             Space::Global => return self.source_global(lie, width, scratch),
         };
-        let start = lie.origin.wrapping_neg();
-        // SAFETY: these lanes' access is inside the memory, and the shape tells how they lie.
-        unsafe { Source::new(data, valid, lie.at, start, lie.shape.eights, width) }
-    }
-
-    #[inline(always)]
-    fn source_shared(self, lie: &Lie<'s>, width: usize) -> Source<'s> {
-        let (data, valid) = (&self.shared.data, Some(self.shared.valid.as_slice()));
         let start = lie.origin.wrapping_neg();
         // SAFETY: these lanes' access is inside the memory, and the shape tells how they lie.
         unsafe { Source::new(data, valid, lie.at, start, lie.shape.eights, width) }
@@ -345,6 +309,15 @@ impl<'s> Memories<'s, '_> {
         // SAFETY: the scratch has room for 32 bytes a lane, the most an access has.
         unsafe { Source::new(data, valid, &scratch.places, 0, [Eight::Scattered; 4], width) }
     }
+}
+
+/// Where the bytes of a load from shared memory are.
+#[inline(always)]
+fn source_shared<'s>(shared: &'s SharedMemory, lie: &Lie<'s>, width: usize) -> Source<'s> {
+    let (data, valid) = (&shared.data, Some(shared.valid.as_slice()));
+    let start = lie.origin.wrapping_neg();
+    // SAFETY: these lanes' access is inside the memory, and the shape tells how they lie.
+    unsafe { Source::new(data, valid, lie.at, start, lie.shape.eights, width) }
 }
 
 /// Remembers what a load read.
