@@ -154,7 +154,7 @@ pub trait Observer: Send {
     /// Poisoned values of these lanes reach a sink. `origin` is the pc of the load that read unwritten memory;
     /// `None` for a register that was never written.
     fn poison(&mut self, at: Site, mask: u32, sink: Sink, origin: Option<u32>) {}
-    /// Threads exit.
+    /// Threads exit. `at` is what led them out: the branch to the exit, or what they did before they came to it.
     fn exit(&mut self, at: Site, mask: u32) {}
     /// Threads of the block wait for ever: `waiting` holds (warp, pc, lanes, barrier id), `elsewhere` whether they
     /// wait at different barriers.

@@ -4,6 +4,7 @@ use super::load::UNKNOWN;
 use super::warp::{NONE, State, Warp};
 use super::{IDLE_POLLS, Machine, Stop};
 use crate::fault::{Refused, Sink, Space};
+use crate::lower::PTX;
 use crate::observer::{Observer, Order, Site};
 use crate::program::{BASE_SLOTS, FlowRule, Guard, Inst, NOWHERE, Step};
 use crate::registers::{Class, FULL, Operands};
@@ -82,6 +83,9 @@ impl<O: Observer> Machine<'_, '_, O> {
                         warp.fragments[fragment].back_edge = pc;
                     }
                     if active == mask {
+                        if target > pc {
+                            warp.fragments[fragment].jump = pc;
+                        }
                         pc = target;
                     } else if active == 0 {
                         pc += 1;
@@ -265,10 +269,38 @@ impl<O: Observer> Machine<'_, '_, O> {
 
     /// Threads exit.
     pub(super) fn exit(&mut self, warp: &mut Warp, fragment: usize, at: Site, lanes: u32) {
-        self.observer.exit(at, lanes);
+        self.observer.exit(self.way_out(warp, fragment, at), lanes);
         self.alive[warp.index as usize] &= !lanes;
         warp.exit(fragment, lanes);
         self.recheck_barriers();
+    }
+
+    /// What led lanes to the exit at `at`. Compilers give a kernel one exit, at its closing brace: an early `return` is
+    /// a jump to it, by the line of its `if`, or falls into it behind the last statement before the `return`.
+    fn way_out(&self, warp: &Warp, fragment: usize, at: Site) -> Site {
+        let program = self.context.program;
+        let leads_here = |inst: &Inst| match inst.step {
+            Step::Branch { target, .. } => target == at.pc,
+            Step::BranchTable { table, .. } => program.jump_tables[table as usize].contains(&at.pc),
+            _ => false,
+        };
+        let jump = warp.fragments[fragment].jump;
+        if program.code.get(jump as usize).is_some_and(leads_here) {
+            return Site { pc: jump, ..at };
+        }
+        // In PTX without line information the exit itself is what its author wrote.
+        let is_compiled = program.source_line(at.pc).is_some_and(|line| line.file != PTX);
+        let is_guarded = program.code[at.pc as usize].guard != Guard::Always;
+        if is_guarded || !is_compiled {
+            return at;
+        }
+        let goes_on = |inst: &Inst| match inst.step {
+            Step::Return | Step::Exit | Step::Trap => false,
+            Step::Branch { .. } | Step::BranchTable { .. } => inst.guard != Guard::Always,
+            _ => true,
+        };
+        let before = at.pc.checked_sub(1).filter(|&pc| goes_on(&program.code[pc as usize]));
+        before.map_or(at, |pc| Site { pc, ..at })
     }
 
     fn branch_table(
@@ -461,13 +493,15 @@ fn diverge(warp: &mut Warp, fragment: usize, join_pc: u32, sides: &[(u32, u32)])
     let from = warp.fragments[fragment];
     if let [(pc, _)] = sides {
         warp.fragments[fragment].pc = *pc;
+        warp.fragments[fragment].jump = from.pc;
         return true;
     }
     let known = warp.join(from.join).is_some_and(|j| j.pc == join_pc && j.frame == from.frame);
     let join = if join_pc == NOWHERE || known { from.join } else { warp.open_join(fragment, join_pc) };
     let mut kept = false;
     for &(pc, mask) in sides.iter().filter(|side| side.0 != join_pc) {
-        let side = super::warp::Fragment { pc, mask, join, ..from };
+        let jump = if pc == from.pc + 1 { from.jump } else { from.pc };
+        let side = super::warp::Fragment { pc, mask, join, jump, ..from };
         if kept {
             warp.fragments.push(side);
         } else {

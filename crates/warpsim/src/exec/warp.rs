@@ -28,6 +28,8 @@ pub(super) struct Fragment {
     pub(super) frame: u32,
     /// The last backward branch taken, for naming a loop that does not end.
     pub(super) back_edge: u32,
+    /// The last forward branch taken, for naming what led lanes out of the kernel.
+    pub(super) jump: u32,
     /// Whether it looked at memory that others may change, since its time slice began.
     pub(super) polled: bool,
     /// How often it looked at such memory since it last changed any.
@@ -46,6 +48,7 @@ impl Fragment {
             state: State::Ready,
             frame,
             back_edge: NOWHERE,
+            jump: NOWHERE,
             polled: false,
             idle: 0,
             polls: 0,

@@ -57,4 +57,4 @@ impl<'m> Lines<'m> {
 }
 
 /// The "file" of lines of PTX that carries no line information.
-pub(super) const PTX: &str = "PTX";
+pub(crate) const PTX: &str = "PTX";

@@ -25,6 +25,7 @@ use crate::launch::limits;
 use crate::program::{LowerError, NOWHERE, Param, Program};
 use function::FunctionLowerer;
 use layout::Layout;
+pub(crate) use lines::PTX;
 
 /// Registers of one class that a frame may have: indices are 16 bits.
 const MAX_REGISTERS: usize = u16::MAX as usize;
