@@ -2,6 +2,8 @@
 
 pub(crate) mod territory;
 
+use std::time::Duration;
+
 use exercise::{Bound, Exercise, GpuModel, Limit, Metric, Occupancy, Pattern, Size};
 
 use cuda::device::{Ceilings, DeviceError};
@@ -82,7 +84,7 @@ pub(crate) fn verdict(verdict: Verdict) -> &'static str {
         Verdict::CompileError => "does not compile",
         Verdict::LaunchError => "cannot be launched",
         Verdict::Faults => "at fault",
-        Verdict::Timeout => "does not finish",
+        Verdict::Timeout => "did not finish",
         Verdict::WrongValues => "wrong values",
         Verdict::TooSlow => "right, but too slow",
         Verdict::Unsupported => "not judged: it uses what the simulator does not support",
@@ -189,12 +191,45 @@ pub(crate) fn decision(decision: Decision) -> String {
     }
 }
 
+/// A kernel that was stopped by the clock.
+pub(crate) struct OutOfTime {
+    /// The longest that it could run.
+    pub(crate) limit: Duration,
+    /// Warp instructions that it executed, at least.
+    pub(crate) instructions: u64,
+    /// Blocks that had come to their end, at least.
+    pub(crate) ended: u64,
+    /// Blocks in the grid.
+    pub(crate) blocks: u64,
+    /// Of the loop that it was in.
+    pub(crate) line: Option<u32>,
+}
+
+/// What the clock stopped, and whether that looks like a loop without an end.
+pub(crate) fn out_of_time(stopped: &OutOfTime) -> String {
+    let OutOfTime { limit, instructions, ended, blocks, line } = stopped;
+    let place = line.map_or_else(String::new, |line| format!(", in the loop on line {line}"));
+    let ended_blocks = if *ended == 0 { "none".to_owned() } else { ended.to_string() };
+    let advice = if *ended == 0 {
+        "Whether it would have ended cannot be told: check that the loop's condition can become false; if it can, share the \
+         work between more threads"
+    } else {
+        "Blocks do end, so it is too slow rather than endless: share the work between more threads"
+    };
+    format!(
+        "time ran out: stopped after {} s{place}; {ended_blocks} of {} had ended, after {instructions} warp instructions. The \
+         limit is one of time, so a slower machine stops it sooner. {advice}.",
+        limit.as_secs_f64(),
+        counted(usize::try_from(*blocks).unwrap_or(usize::MAX), "block"),
+    )
+}
+
 /// The verdict on one case in a few words.
 pub(crate) fn case(verdict: CaseVerdict) -> &'static str {
     match verdict {
         CaseVerdict::Right => "right",
         CaseVerdict::Faults => "at fault",
-        CaseVerdict::Timeout => "does not finish",
+        CaseVerdict::Timeout => "did not finish",
         CaseVerdict::WrongValues => "wrong values",
         CaseVerdict::NotRun => "not run",
     }

@@ -1,12 +1,13 @@
 //! warpsim, on the CPU.
 
 use warpsim::{
-    BufferId, Detail, Device, Fault, FaultKind, Footprint, Launch, LaunchError, Party, Program, Severity,
-    Sink, Space, Touch,
+    BufferId, Detail, Device, Fault, FaultKind, Footprint, Launch, LaunchError, Party, Program, Report,
+    Severity, Sink, Space, Touch,
 };
 
 use super::{Again, Arg, Contents, Observation, Outcome, Task};
 use crate::finding::{Finding, Line, Site};
+use crate::message::{self, OutOfTime};
 
 /// Runs `task` on a fresh device.
 ///
@@ -96,7 +97,11 @@ fn observe(
             .iter()
             .map(|id| id.map(|id| Contents { bytes: device.read(id), written: device.written(id) }))
             .collect(),
-        findings: report.faults.iter().map(finding).collect(),
+        findings: report
+            .faults
+            .iter()
+            .map(|fault| Finding { message: sentence(fault, launch, &report), ..finding(fault) })
+            .collect(),
         counters: report.counters,
         worst: report.worst,
         printed: report.printed,
@@ -106,12 +111,33 @@ fn observe(
     Ok((observation, report.footprint))
 }
 
+/// What a fault is told in. Fuel runs out at the same instruction everywhere; where it is time that runs out, that must be
+/// said, for another machine gets further or less far.
+fn sentence(fault: &Fault, launch: &Launch, report: &Report) -> String {
+    match fault.detail {
+        Detail::Timeout { executed, waits_for_block: false } if executed < launch.fuel => {
+            let [across, down, deep] = launch.grid.map(u64::from);
+            let [x, y, z] = fault.party.block.map(u64::from);
+            message::out_of_time(&OutOfTime {
+                limit: launch.wall_limit,
+                instructions: report.counters.warp_instructions.max(executed),
+                // Those before this one in linear order.
+                ended: x + across * (y + down * z),
+                blocks: across * down * deep,
+                line: fault.party.at.as_ref().map(|at| at.line),
+            })
+        }
+        _ => fault.to_string(),
+    }
+}
+
+/// All of a finding but its message.
 fn finding(fault: &Fault) -> Finding {
     let (here, there) = labels(fault);
     Finding {
         kind: kind_name(fault.kind),
         is_error: fault.severity == Severity::Error,
-        message: fault.to_string(),
+        message: String::new(),
         space: fault.space.map(space_name),
         site: Some(site(&fault.party, here)),
         other: fault.other.as_ref().map(|party| site(party, there)),
@@ -173,5 +199,77 @@ fn space_name(space: Space) -> &'static str {
         Space::Local => "local",
         Space::Constant => "constant",
         Space::Param => "param",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use warpsim::Checks;
+
+    use super::*;
+
+    /// Each block counts to `n`: none of them for ever.
+    const COUNTS: &str = "
+.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u32 n)
+{
+    .reg .pred %p<2>;
+    .reg .b32 %r<3>;
+    .loc 1 2 0
+    ld.param.u32 %r1, [n];
+    mov.u32 %r2, 0;
+$AGAIN:
+    .loc 1 7 9
+    add.u32 %r2, %r2, 1;
+    setp.lt.u32 %p1, %r2, %r1;
+    @%p1 bra $AGAIN;
+    .loc 1 9 1
+    ret;
+}
+.file 1 \"kernel.cu\"
+";
+
+    fn stopped(blocks: u32, n: u32, fuel: u64, wall_limit: Duration) -> String {
+        let module = ptx::parse(COUNTS).expect("well formed");
+        let program = Program::new(&module, "k").expect("lowers");
+        let task = Task {
+            grid: [blocks, 1, 1],
+            block: [32, 1, 1],
+            shared_bytes: 0,
+            args: vec![Arg::Value(n.to_le_bytes().to_vec())],
+            checks: Checks { counters: true, ..Checks::NONE },
+            fuel,
+            wall_limit,
+            relaunch: false,
+        };
+        let observation = run(&program, &task).expect("legal");
+        assert_eq!(observation.outcome, Outcome::Timeout);
+        let finding = observation.findings.into_iter().next().expect("why it was stopped");
+        assert_eq!(finding.kind, "timeout");
+        finding.message
+    }
+
+    #[test]
+    fn when_time_runs_out_that_is_said_and_how_far_the_kernel_got() {
+        let (short, no_end) = (Duration::from_millis(50), u64::MAX);
+        let endless = stopped(3, u32::MAX, no_end, short);
+        assert!(endless.starts_with("time ran out: stopped after 0.05 s"), "{endless}");
+        assert!(endless.contains("a slower machine stops it sooner"), "{endless}");
+        assert!(endless.contains("none of 3 blocks had ended") && endless.contains("line 7"), "{endless}");
+        assert!(endless.contains("can become false"), "{endless}");
+        let slow = stopped(1 << 20, 10_000, no_end, short);
+        assert!(slow.contains("of 1048576 blocks had ended"), "{slow}");
+        assert!(slow.contains("too slow rather than endless") && !slow.contains("none of"), "{slow}");
+    }
+
+    #[test]
+    fn fuel_runs_out_without_a_word_of_time() {
+        let message = stopped(1, u32::MAX, 100_000, Duration::from_secs(60));
+        assert!(message.starts_with("stopped after 100000 warp instructions"), "{message}");
+        assert!(!message.contains("time"), "{message}");
     }
 }

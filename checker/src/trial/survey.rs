@@ -77,7 +77,7 @@ pub(crate) fn survey(
             territory: territory(&instance, footprint),
         }),
         (_, fault) => {
-            let message = fault.map_or("the kernel does not finish", |fault| fault.message.as_str());
+            let message = fault.map_or("the kernel did not finish", |fault| fault.message.as_str());
             Err(Rejection::Launch(message.to_owned()))
         }
     })

@@ -81,7 +81,7 @@ fn sixty_kilobytes_of_static_shared_memory_are_too_many() {
 #[test]
 fn an_endless_loop_ends() {
     let source = vector_add("for (int j = 0; j >= 0; j = (j + 1) & 1023) if (i < n) c[i] = a[i] + b[i];");
-    rejected(source, 1, &["error[timeout]", "the loop on line 6", "does not finish", "not run"]);
+    rejected(source, 1, &["error[timeout]", "the loop on line 6", "did not finish", "not run"]);
 }
 
 #[test]

@@ -44,7 +44,7 @@ pub(crate) fn run(submission: &Submission, run: &Run) {
             println!("{} in {:.3} s on {machine}", "clean".green().bold(), run.seconds);
         }
         RunVerdict::Faults => println!("{}", message::counted(errors, "fault").red().bold()),
-        RunVerdict::Timeout => println!("{}", "timeout: the kernel does not finish".red().bold()),
+        RunVerdict::Timeout => println!("{}", "timeout: the kernel did not finish".red().bold()),
         RunVerdict::CompileError => println!("{}", "compile error".red().bold()),
         RunVerdict::LaunchError => println!("{}", "launch error".red().bold()),
         RunVerdict::Unsupported => println!("{}", "unsupported: no verdict".yellow().bold()),
