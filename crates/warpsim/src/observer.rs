@@ -64,6 +64,13 @@ impl<'a> Addresses<'a> {
         self.base.wrapping_add(self.offsets[lane as usize & 31])
     }
 
+    /// The same, so many bytes further on.
+    #[inline]
+    #[must_use]
+    pub fn moved(&self, distance: i64) -> Addresses<'a> {
+        Addresses { base: self.base.wrapping_add(distance as u64), offsets: self.offsets }
+    }
+
     /// All of them.
     pub fn to_array(&self) -> [u64; 32] {
         self.offsets.map(|offset| self.base.wrapping_add(offset))
@@ -102,6 +109,26 @@ pub struct Access<'a> {
     pub values: Option<&'a [u64; 32]>,
 }
 
+/// Loads of a straight run of instructions which are alike but for a constant distance between their addresses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repeats {
+    /// In order of execution; one at least.
+    pub each: Vec<Repeat>,
+    /// The least and the greatest of their distances.
+    pub lowest: i64,
+    /// See `lowest`.
+    pub highest: i64,
+}
+
+/// One of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Repeat {
+    /// Its instruction.
+    pub pc: u32,
+    /// Bytes from the first load's addresses to this one's; 0 for the first itself.
+    pub distance: i64,
+}
+
 /// An access that was suppressed because it is outside every allocation or misaligned.
 #[derive(Clone, Copy, Debug)]
 pub struct BadAccess {
@@ -131,8 +158,22 @@ pub trait Observer: Send {
     fn block_end(&mut self, block: u64) {}
     /// A warp instruction with at least one lane whose guard holds.
     fn issue(&mut self, at: Site, mask: u32) {}
+    /// All lanes of a full warp execute `count` instructions, the first of which is that of `at`.
+    fn issue_line(&mut self, at: Site, count: u32) {
+        for pc in at.pc..at.pc + count {
+            self.issue(Site { pc, ..at }, u32::MAX);
+        }
+    }
     /// A memory access, before it is carried out.
     fn access(&mut self, at: Site, access: &Access<'_>) {}
+    /// Several loads of words of shared memory by a full warp, of which `access`, at `at`, is the first; nothing happens
+    /// between them that other threads could notice.
+    fn loads(&mut self, at: Site, access: &Access<'_>, loads: &Repeats) {
+        for load in &loads.each {
+            let addresses = access.addresses.moved(load.distance);
+            self.access(Site { pc: load.pc, ..at }, &Access { addresses, ..*access });
+        }
+    }
     /// A suppressed access of one lane.
     fn bad_access(&mut self, at: Site, bad: &BadAccess) {}
     /// A conditional branch: of the `active` lanes, `taken` jump.

@@ -8,7 +8,7 @@ use crate::alu::AluFn;
 use crate::fault::{SourceLine, Space};
 use crate::isa::{AtomicFn, Multiply, Tile};
 use crate::lower;
-use crate::observer::{Order, Scope};
+use crate::observer::{Order, Repeats, Scope};
 use crate::registers::{Class, Operands};
 
 /// "No such instruction", as a branch's join.
@@ -21,6 +21,7 @@ pub struct Program {
     pub(crate) identity: Arc<()>,
     pub(crate) kernel: String,
     pub(crate) code: Vec<Inst>,
+    pub(crate) straight: Vec<StraightLine>,
     /// What each instruction reads and writes, for tracking values that were never set.
     pub(crate) flow: Vec<Flow>,
     pub(crate) facts: Vec<Facts>,
@@ -70,6 +71,8 @@ pub(crate) struct Inst {
     pub(crate) step: Step,
     pub(crate) guard: Guard,
     pub(crate) ops: Operands,
+    /// The straight line that begins here, or `NOWHERE`.
+    pub(crate) straight: u32,
 }
 
 /// `@p` or `@!p`.
@@ -161,6 +164,45 @@ pub(crate) enum Step {
     Fence(Scope),
     /// `%clock`, `%clock64`, `%globaltimer`.
     Clock(Class),
+}
+
+/// Instructions that a full warp executes in one go: none has a guard, and all either compute in registers or load
+/// words from shared memory.
+#[derive(Debug)]
+pub(crate) struct StraightLine {
+    /// How many instructions it stands for.
+    pub(crate) length: u32,
+    pub(crate) moves: Vec<Move>,
+    /// At most [`MOST_ROWS`].
+    pub(crate) rows: Vec<Rows>,
+}
+
+/// How many [`Rows`] a straight line has at most.
+pub(crate) const MOST_ROWS: usize = 4;
+
+/// What there is to do on a straight line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Move {
+    Alu(AluFn, Operands),
+    /// Look at how the loads of these rows lie, before the first of them.
+    Look(u8),
+    /// The load at `pc`: one of these rows, `distance` bytes behind the first, to register `to`.
+    Load {
+        rows: u8,
+        distance: i32,
+        to: u16,
+        pc: u32,
+    },
+}
+
+/// Loads on a straight line from the same base register, unchanged between them.
+#[derive(Debug)]
+pub(crate) struct Rows {
+    pub(crate) base: Reg,
+    /// Of the first load.
+    pub(crate) offset: i64,
+    pub(crate) scope: Scope,
+    pub(crate) loads: Repeats,
 }
 
 /// Loads of one straight run of instructions whose base is the same register, unchanged since, have the same slot: how

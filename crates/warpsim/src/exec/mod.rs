@@ -14,6 +14,7 @@ mod scatter;
 mod shared;
 mod step;
 mod store;
+mod straight;
 mod tile;
 mod warp;
 

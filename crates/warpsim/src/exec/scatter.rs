@@ -206,6 +206,13 @@ unsafe fn are_ones(valid: &[u8], at: u64, length: usize) -> bool {
     }
 }
 
+/// Whether all bytes are 0xFF.
+#[inline(always)]
+pub(super) fn all_ones(valid: &[u8]) -> bool {
+    // No early exit, so that this becomes vector instructions.
+    valid.iter().fold(0xff, |all, byte| all & byte) == 0xff
+}
+
 /// Puts each lane's value at `offset` in the lane's `width` bytes of `data`.
 #[inline(always)]
 pub(super) fn lay_out(data: &mut [u8; 1024], values: &Lanes<u32>, width: usize, offset: usize, bytes: u8) {

@@ -59,8 +59,18 @@ impl<O: Observer> Machine<'_, '_, O> {
                 leave!(pc);
                 return Ok(true);
             }
-            left -= 1;
             let inst = &code[pc as usize];
+            if inst.straight != NOWHERE && mask == FULL && !warp.registers.tainted {
+                let line = &self.context.program.straight[inst.straight as usize];
+                if left >= u64::from(line.length) {
+                    let executed = self.straight::<AVX2>(warp, fragment, at!(), line);
+                    pc += executed;
+                    left -= u64::from(executed);
+                    known = [UNKNOWN; BASE_SLOTS];
+                    continue;
+                }
+            }
+            left -= 1;
             let active = match inst.guard {
                 Guard::Always => mask,
                 Guard::If(p) => mask & warp.registers.pred(p),

@@ -9,7 +9,7 @@ use super::lines::Lines;
 use super::operand::{special, unknown_name};
 use super::{Builder, MAX_REGISTERS, graph, invalid};
 use crate::program::{
-    Constant, Facts, Flow, FlowRule, FrameSize, Function, Guard, Inst, LowerError, Place, Reg, Step,
+    Constant, Facts, Flow, FlowRule, FrameSize, Function, Guard, Inst, LowerError, NOWHERE, Place, Reg, Step,
 };
 use crate::registers::{Class, Operands};
 
@@ -299,7 +299,7 @@ impl<'b, 'm> FunctionLowerer<'b, 'm> {
     /// Appends an instruction under the current guard.
     pub(super) fn emit(&mut self, step: Step, ops: Operands, draft: Draft) {
         let program = &mut self.builder.program;
-        program.code.push(Inst { step, guard: self.guard, ops });
+        program.code.push(Inst { step, guard: self.guard, ops, straight: NOWHERE });
         program.facts.push(Facts { ptx_line: self.line, ..Facts::default() });
         program.lines.push(self.lines.of(self.line, &mut program.line_table));
         self.drafts.push(draft);

@@ -4,6 +4,7 @@ use crate::program::{BASE_SLOTS, BaseSlot, Guard, Inst, Memory, NOWHERE, Program
 use crate::registers::Class;
 
 use super::function::Draft;
+use super::straight;
 
 /// A straight run of instructions.
 struct Block {
@@ -34,6 +35,7 @@ pub(super) fn analyse(program: &mut Program, first: u32, drafts: &[Draft]) -> Ve
     }
     for block in &blocks {
         share_bases(program, first, drafts, block);
+        straight::find(program, block.start..block.end);
     }
     unset(program, first, drafts, &blocks)
 }
@@ -43,7 +45,7 @@ fn share_bases(program: &mut Program, first: u32, drafts: &[Draft], block: &Bloc
     // The last slot is for loads that share with none.
     let mut bases = [None; BASE_SLOTS - 1];
     for pc in block.start..block.end {
-        let Inst { step, guard, ops } = &mut program.code[pc as usize];
+        let Inst { step, guard, ops, .. } = &mut program.code[pc as usize];
         if let Step::LoadWord(Memory { base: Some(class), .. }, slot) = step
             && *guard == Guard::Always
         {

@@ -13,6 +13,7 @@ mod matrix;
 mod mbarrier;
 mod memory;
 mod operand;
+mod straight;
 #[cfg(test)]
 mod table;
 
@@ -72,6 +73,7 @@ pub(crate) fn lower(module: &Module, kernel: &str) -> Result<Program, LowerError
         identity: Arc::default(),
         kernel: kernel.to_owned(),
         code: Vec::new(),
+        straight: Vec::new(),
         flow: Vec::new(),
         facts: Vec::new(),
         lines: Vec::new(),

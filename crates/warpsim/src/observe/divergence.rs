@@ -7,6 +7,9 @@ use crate::counters::Counters;
 #[derive(Clone, Debug)]
 pub(super) struct Divergence {
     by_pc: Vec<Executions>,
+    /// Executions by full warps, of several instructions in a row: how many more (or fewer) this one has than the one
+    /// before it.
+    lines: Vec<i64>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,7 +23,7 @@ struct Executions {
 
 impl Divergence {
     pub(super) fn new(instructions: usize) -> Divergence {
-        Divergence { by_pc: vec![Executions::default(); instructions] }
+        Divergence { by_pc: vec![Executions::default(); instructions], lines: vec![0; instructions + 1] }
     }
 
     #[inline]
@@ -29,6 +32,23 @@ impl Divergence {
         executions.warps += 1;
         // Not every CPU that this is built for counts bits in one instruction.
         executions.lanes += if mask == u32::MAX { 32 } else { u64::from(mask.count_ones()) };
+    }
+
+    /// A full warp executes `count` instructions from `pc` on.
+    #[inline]
+    pub(super) fn issue_line(&mut self, pc: u32, count: u32) {
+        self.lines[pc as usize] += 1;
+        self.lines[(pc + count) as usize] -= 1;
+    }
+
+    /// Enters what was executed in a row; call it before [`Self::count`].
+    pub(super) fn settle(&mut self) {
+        let mut warps = 0;
+        for (executions, change) in self.by_pc.iter_mut().zip(&mut self.lines) {
+            warps += std::mem::take(change);
+            executions.warps += warps as u64;
+            executions.lanes += 32 * warps as u64;
+        }
     }
 
     #[inline]
@@ -52,6 +72,7 @@ impl Divergence {
             executions.divergent += later.divergent;
             executions.barriers += later.barriers;
         }
+        self.lines.iter_mut().zip(&later.lines).for_each(|(change, later)| *change += later);
     }
 
     /// Fills in the counters of instruction `pc`.

@@ -7,7 +7,7 @@
 
 use super::finding::{Facts, Finding, FindingSet, Witness};
 use crate::fault::{FaultKind, Severity, Sink, Space, Touch};
-use crate::observer::{Access, Site};
+use crate::observer::{Access, Repeats, Site};
 use crate::pattern::lanes;
 
 /// `uninitialized_read`.
@@ -28,6 +28,17 @@ impl Initcheck {
         let read_at = &mut self.read_at[pc as usize];
         if read_at.is_none() && access.touch != Touch::Write {
             *read_at = Some((access.space, access.addresses.of(access.mask.trailing_zeros())));
+        }
+    }
+
+    #[inline]
+    pub(super) fn loads(&mut self, access: &Access<'_>, loads: &Repeats) {
+        // They are executed in order: if the last one has been, all have.
+        if loads.each.last().is_none_or(|last| self.read_at[last.pc as usize].is_some()) {
+            return;
+        }
+        for load in &loads.each {
+            self.access(load.pc, &Access { addresses: access.addresses.moved(load.distance), ..*access });
         }
     }
 

@@ -29,7 +29,7 @@ mod worst;
 use crate::counters::Counters;
 use crate::fault::{self, BarrierProblem, Fault, Sink, SourceLine, Space};
 use crate::launch::Checks;
-use crate::observer::{Access, BadAccess, Observer, Scope, Site};
+use crate::observer::{Access, BadAccess, Observer, Repeats, Scope, Site};
 use crate::report::{self, LineCounters, WorstAccess};
 
 use divergence::Divergence;
@@ -199,7 +199,13 @@ impl Monitors {
     }
 
     /// Names what was found, and adds up what was counted.
-    pub fn finish(self, resolver: &dyn Resolver) -> Findings {
+    pub fn finish(mut self, resolver: &dyn Resolver) -> Findings {
+        if let Some(divergence) = &mut self.divergence {
+            divergence.settle();
+        }
+        if let Some(traffic) = &mut self.traffic {
+            traffic.settle();
+        }
         let mut counters = Counters::default();
         let mut lines: BTreeMap<SourceLine, Counters> = BTreeMap::new();
         for (pc, facts) in self.context.instructions.iter().enumerate() {
@@ -259,6 +265,13 @@ impl Observer for Monitors {
     }
 
     #[inline]
+    fn issue_line(&mut self, at: Site, count: u32) {
+        if let Some(divergence) = &mut self.divergence {
+            divergence.issue_line(at.pc, count);
+        }
+    }
+
+    #[inline]
     fn access(&mut self, at: Site, access: &Access<'_>) {
         if let Some(traffic) = &mut self.traffic {
             traffic.access(at, access);
@@ -271,6 +284,18 @@ impl Observer for Monitors {
         }
         if let Some(racecheck) = &mut self.racecheck {
             racecheck.access(at, access);
+        }
+    }
+
+    fn loads(&mut self, at: Site, access: &Access<'_>, loads: &Repeats) {
+        if let Some(traffic) = &mut self.traffic {
+            traffic.loads(at, access, loads);
+        }
+        if let Some(initcheck) = &mut self.initcheck {
+            initcheck.loads(access, loads);
+        }
+        if let Some(racecheck) = &mut self.racecheck {
+            racecheck.loads(at, access, loads);
         }
     }
 

@@ -3,7 +3,7 @@
 use super::worst::Worst;
 use crate::counters::Counters;
 use crate::fault::{Space, Touch};
-use crate::observer::{Access, Site};
+use crate::observer::{Access, Repeats, Site};
 
 /// The kinds of traffic that have counters of their own.
 const CLASSES: usize = 7;
@@ -12,7 +12,19 @@ const CLASSES: usize = 7;
 #[derive(Clone, Debug)]
 pub(super) struct Traffic {
     by_pc: Vec<[Cost; CLASSES]>,
+    /// By the first of the instructions.
+    alike: Vec<Alike>,
     worst: Worst,
+}
+
+/// What loads of shared memory that are alike have cost, each of them.
+#[derive(Clone, Debug, Default)]
+struct Alike {
+    instructions: Vec<u32>,
+    requests: u64,
+    wavefronts: u64,
+    /// Of the costliest request.
+    most: u32,
 }
 
 /// What the requests of one instruction to one kind of memory have cost.
@@ -57,7 +69,11 @@ impl Class {
 
 impl Traffic {
     pub(super) fn new(instructions: usize) -> Traffic {
-        Traffic { by_pc: vec![[Cost::default(); CLASSES]; instructions], worst: Worst::default() }
+        Traffic {
+            by_pc: vec![[Cost::default(); CLASSES]; instructions],
+            alike: vec![Alike::default(); instructions],
+            worst: Worst::default(),
+        }
     }
 
     #[inline]
@@ -83,6 +99,51 @@ impl Traffic {
         }
     }
 
+    /// As [`Self::access`] for each of them; all cost the same.
+    #[inline]
+    pub(super) fn loads(&mut self, at: Site, access: &Access<'_>, loads: &Repeats) {
+        let wavefronts = access.pattern.load_wavefronts;
+        let alike = &mut self.alike[at.pc as usize];
+        alike.requests += 1;
+        alike.wavefronts += u64::from(wavefronts);
+        if wavefronts > alike.most {
+            alike.most = wavefronts;
+            self.keep_worst(at, access, loads);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn keep_worst(&mut self, at: Site, access: &Access<'_>, loads: &Repeats) {
+        let class = Class::SharedLoad as usize;
+        let wavefronts = access.pattern.load_wavefronts;
+        self.alike[at.pc as usize].instructions = loads.each.iter().map(|load| load.pc).collect();
+        for load in &loads.each {
+            let most = &mut self.by_pc[load.pc as usize][class].most;
+            if wavefronts > *most {
+                *most = wavefronts;
+                let addresses = access.addresses.moved(load.distance);
+                let one = Access { addresses, ..*access };
+                self.worst.keep(Site { pc: load.pc, ..at }, class, wavefronts, wavefronts, &one);
+            }
+        }
+    }
+
+    /// Enters what was counted for several instructions at once; call it before [`Self::count`].
+    pub(super) fn settle(&mut self) {
+        for alike in &mut self.alike {
+            let Alike { instructions, requests, wavefronts, .. } = std::mem::take(alike);
+            for pc in instructions {
+                let cost = &mut self.by_pc[pc as usize][Class::SharedLoad as usize];
+                cost.requests += requests;
+                cost.bytes += 4 * 32 * requests;
+                cost.wavefronts += wavefronts;
+                // A word a lane takes one wavefront at least.
+                cost.conflicts += wavefronts - requests;
+            }
+        }
+    }
+
     /// Adds the counts of later blocks.
     pub(super) fn merge(&mut self, later: &Traffic) {
         for (cost, later) in self.by_pc.as_flattened_mut().iter_mut().zip(later.by_pc.as_flattened()) {
@@ -92,6 +153,14 @@ impl Traffic {
             cost.wavefronts += later.wavefronts;
             cost.conflicts += later.conflicts;
             cost.most = cost.most.max(later.most);
+        }
+        for (alike, later) in self.alike.iter_mut().zip(&later.alike) {
+            if alike.instructions.is_empty() {
+                alike.instructions.clone_from(&later.instructions);
+            }
+            alike.requests += later.requests;
+            alike.wavefronts += later.wavefronts;
+            alike.most = alike.most.max(later.most);
         }
         self.worst.merge(&later.worst);
     }

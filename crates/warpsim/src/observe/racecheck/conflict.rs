@@ -21,6 +21,9 @@ pub(super) enum Class {
 /// Kinds of which all unordered accesses have to be remembered.
 pub(super) const READS: [Class; 2] = [Class::Read, Class::SyncRead];
 
+/// The place of ordinary reads among [`READS`].
+pub(super) const READ: usize = 0;
+
 /// Kinds of which the last access is enough. Of ordinary writes, because two unordered ones are a race already; of
 /// synchronising ones, because all threads agree on their order: whoever comes after the last comes after them all.
 pub(super) const WRITES: [Class; 2] = [Class::Write, Class::SyncWrite];

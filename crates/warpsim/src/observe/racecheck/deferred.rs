@@ -5,12 +5,13 @@
 
 use super::conflict::Code;
 use super::shared::Range;
+use crate::observer::Repeat;
 
 /// The most notes that are kept, so that a long phase takes no more memory than a short one.
 const MOST: usize = 1 << 12;
 
-/// One warp's read.
-#[derive(Clone, Debug)]
+/// One warp's read, or several that are alike.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Note {
     /// Its class, as an index into [`READS`](super::conflict::READS).
     pub(super) class: usize,
@@ -26,6 +27,8 @@ pub(super) struct Note {
     pub(super) per_lane: usize,
     /// Where its groups end in [`Deferred::groups`]; they begin where those of the note before end.
     pub(super) groups_end: usize,
+    /// The same of [`Deferred::loads`]. If it has some, the note stands for all of them, and `code` means nothing.
+    pub(super) loads_end: usize,
 }
 
 /// The reads of one phase, in order.
@@ -35,6 +38,7 @@ pub(super) struct Deferred {
     pub(super) notes: Vec<Note>,
     /// (Offset from `base` in bytes, lanes).
     pub(super) groups: Vec<(u64, u32)>,
+    pub(super) loads: Vec<Repeat>,
 }
 
 impl Deferred {
@@ -47,11 +51,12 @@ impl Deferred {
         }
     }
 
-    /// Notes a read; its `groups_end` is set here. Returns whether there is no room for another.
+    /// Notes reads; where their lists end is set here. Returns whether there is no room for more.
     #[inline]
-    pub(super) fn add(&mut self, note: Note, groups: &[(u64, u32)]) -> bool {
+    pub(super) fn add(&mut self, note: Note, groups: &[(u64, u32)], loads: &[Repeat]) -> bool {
         self.groups.extend_from_slice(groups);
-        self.notes.push(Note { groups_end: self.groups.len(), ..note });
+        self.loads.extend_from_slice(loads);
+        self.notes.push(Note { groups_end: self.groups.len(), loads_end: self.loads.len(), ..note });
         self.notes.len() >= MOST
     }
 
@@ -59,5 +64,6 @@ impl Deferred {
     pub(super) fn clear(&mut self) {
         self.notes.clear();
         self.groups.clear();
+        self.loads.clear();
     }
 }

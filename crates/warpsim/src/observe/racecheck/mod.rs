@@ -48,7 +48,7 @@ mod witness;
 
 use super::finding::FindingSet;
 use crate::fault::{Space, Touch};
-use crate::observer::{Access, Order as Qualifier, Scope, Site};
+use crate::observer::{Access, Order as Qualifier, Repeats, Scope, Site};
 
 use conflict::{Class, Code, Current};
 use global::GlobalShadow;
@@ -125,6 +125,18 @@ impl Racecheck {
         }
         if synchronizes {
             self.order.synchronize(at.warp, access);
+        }
+    }
+
+    /// Ordinary loads of words of shared memory.
+    pub(super) fn loads(&mut self, at: Site, access: &Access<'_>, loads: &Repeats) {
+        let pattern = access.pattern;
+        let lowest = access.addresses.of(0).wrapping_sub(pattern.first_offset);
+        if !self.shared.note_all(&self.order, at.warp, (lowest, pattern.span), &pattern.groups, loads) {
+            for load in &loads.each {
+                let addresses = access.addresses.moved(load.distance);
+                self.access(Site { pc: load.pc, ..at }, &Access { addresses, ..*access });
+            }
         }
     }
 

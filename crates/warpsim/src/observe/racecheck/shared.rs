@@ -8,10 +8,11 @@
 use std::collections::HashMap;
 
 use super::super::finding::FindingSet;
-use super::conflict::{Class, Code, Current, Earlier, READS, WRITES};
+use super::conflict::{Class, Code, Current, Earlier, READ, READS, WRITES};
 use super::deferred::{Deferred, Note};
-use super::order::Stamp;
+use super::order::{Order, Stamp};
 use super::witness::split;
+use crate::observer::Repeats;
 use crate::pattern::lanes;
 
 /// The most cells with accesses remembered besides the rows in one phase; what exceeds it may be missed.
@@ -176,6 +177,52 @@ impl SharedShadow {
         }
     }
 
+    /// Remembers ordinary loads of a word by each of `groups`, `span` bytes from `base` on for the first of them. Returns
+    /// false, having done nothing, if they might conflict with a write.
+    pub(super) fn note_all(
+        &mut self,
+        order: &Order,
+        warp: u32,
+        (base, span): (u64, u64),
+        groups: &[(u64, u32)],
+        loads: &Repeats,
+    ) -> bool {
+        let phase = order.phase();
+        self.deferred.begin(phase);
+        let shift = self.shift;
+        let cells_of = |distance: i64| {
+            let base = base.wrapping_add_signed(distance);
+            let start = (base >> shift) as usize;
+            Range { phase, start, end: (base + span).div_ceil(1 << shift) as usize }
+        };
+        let range = cells_of(loads.lowest);
+        let all = Range { end: cells_of(loads.highest).end, ..range };
+        if all.end > self.cells {
+            self.grow(all.end);
+        }
+        if self.writes.iter().any(|writes| writes.touched.meets(all)) {
+            return false;
+        }
+        self.tables[READ].touched.add(all);
+        let own = order.warp(warp);
+        let note = Note {
+            class: READ,
+            warp,
+            clock: own.clock,
+            synced: own.synced,
+            code: Code::default(),
+            range: cells_of(0),
+            base,
+            per_lane: 4 >> shift,
+            groups_end: 0,
+            loads_end: 0,
+        };
+        if self.deferred.add(note, groups, &loads.each) {
+            self.enter();
+        }
+        true
+    }
+
     #[inline]
     fn note(&mut self, class: usize, current: &Current<'_>, cells: &Cells<'_>) {
         self.tables[class].touched.add(cells.range);
@@ -190,8 +237,9 @@ impl SharedShadow {
             base: cells.base,
             per_lane: cells.per_lane,
             groups_end: 0,
+            loads_end: 0,
         };
-        if self.deferred.add(note, cells.groups) {
+        if self.deferred.add(note, cells.groups, &[]) {
             self.enter();
         }
     }
@@ -199,11 +247,23 @@ impl SharedShadow {
     /// Enters all deferred reads.
     fn enter(&mut self) {
         let mut deferred = std::mem::take(&mut self.deferred);
-        let mut start = 0;
+        let (mut group, mut load) = (0, 0);
         for note in &deferred.notes {
-            let groups = &deferred.groups[start..note.groups_end];
-            self.mark_touched(note, groups);
-            start = note.groups_end;
+            let groups = &deferred.groups[group..note.groups_end];
+            let loads = &deferred.loads[load..note.loads_end];
+            if loads.is_empty() {
+                self.mark_touched(note, groups);
+            }
+            for load in loads {
+                let cells = load.distance >> self.shift;
+                let moved = |cell: usize| cell.wrapping_add_signed(cells as isize);
+                let range =
+                    Range { start: moved(note.range.start), end: moved(note.range.end), ..note.range };
+                let base = note.base.wrapping_add_signed(load.distance);
+                let code = Code::new(load.pc, false, false);
+                self.mark_touched(&Note { range, base, code, ..*note }, groups);
+            }
+            (group, load) = (note.groups_end, note.loads_end);
         }
         deferred.clear();
         self.deferred = deferred;
