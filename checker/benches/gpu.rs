@@ -11,7 +11,7 @@ use cuda::nvrtc::{self, CompileRequest, Limits, Toolchain};
 use exercise::{Arg, Exercise, LaunchSpec, Scalar, Speed};
 use ptx::Initializer;
 
-const EXERCISES: [Exercise; 12] = [
+const EXERCISES: [Exercise; 13] = [
     ex01_matmul_naive::EXERCISE,
     ex02_matmul_tiled::EXERCISE,
     ex03_ghost_elements::EXERCISE,
@@ -24,6 +24,7 @@ const EXERCISES: [Exercise; 12] = [
     ex10_constant_halo::EXERCISE,
     ex11_latency_hiding::EXERCISE,
     ex12_sgemm::EXERCISE,
+    ex13_tensor_cores::EXERCISE,
 ];
 
 const HEADERS: &[(&str, &str)] = &[("warplings.cuh", include_str!("../../kernels/warplings.cuh"))];

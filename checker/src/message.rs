@@ -35,6 +35,7 @@ pub(crate) fn metric(metric: Metric) -> &'static str {
         Metric::GlobalRequestsPerElement => "global requests per element",
         Metric::BytesPerGlobalRequest => "bytes per global request",
         Metric::ActiveLanes => "active lanes per warp instruction",
+        Metric::MultiplyAddsPerInstruction => "multiply-adds per warp instruction",
         Metric::Occupancy => "occupancy, percent",
     }
 }

@@ -33,6 +33,7 @@ static ENTRIES: &[Entry] = entries![
     ex10_constant_halo in "10_constant_halo",
     ex11_latency_hiding in "11_latency_hiding",
     ex12_sgemm in "12_sgemm",
+    ex13_tensor_cores in "13_tensor_cores",
 ];
 
 /// Every exercise, by number.

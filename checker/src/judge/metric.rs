@@ -18,6 +18,8 @@ pub(crate) struct Measured {
     pub(crate) resources: Resources,
     /// Elements of output.
     pub(crate) elements: u64,
+    /// Floating-point operations that the task needs, however they are made.
+    pub(crate) flops: u64,
 }
 
 /// Bytes of a DRAM sector.
@@ -45,6 +47,7 @@ impl Measured {
                 c.global_load_requests + c.global_store_requests,
             ),
             Metric::ActiveLanes => ratio(c.thread_instructions, c.warp_instructions),
+            Metric::MultiplyAddsPerInstruction => ratio(self.flops / 2, c.warp_instructions),
             Metric::Occupancy => occupancy(BlockResources {
                 threads: self.threads,
                 registers_per_thread: self.resources.registers_per_thread,
@@ -66,6 +69,7 @@ impl Measured {
             dynamic_shared_bytes: 0,
             resources: Resources::default(),
             elements: 128,
+            flops: 4096,
         }
     }
 }
@@ -113,6 +117,13 @@ mod tests {
         assert_eq!(m.value(Metric::DivergentBranchesPerBlock), 1.5);
         assert_eq!(m.value(Metric::GlobalRequestsPerElement), 0.25);
         assert_eq!(m.value(Metric::BankConflictsPerRequest), 31.0);
+    }
+
+    #[test]
+    fn multiply_adds_are_those_of_the_task_whoever_makes_them() {
+        assert_eq!(measured(|c| c.warp_instructions = 64).value(Metric::MultiplyAddsPerInstruction), 32.0);
+        let on_tensor_cores = measured(|c| (c.warp_instructions, c.fp32_flops) = (2, 0));
+        assert_eq!(on_tensor_cores.value(Metric::MultiplyAddsPerInstruction), 1024.0);
     }
 
     #[test]

@@ -125,5 +125,6 @@ fn measure(
         dynamic_shared_bytes: candidate.spec.shared_bytes,
         resources: candidate.resources,
         elements: exercise.problem.extent(size).iter().map(|extent| *extent as u64).product(),
+        flops: exercise.problem.flops(size),
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use cuda::device::{Buffer, Ceilings, DeviceError, Init, InputFile, Launch, TimeReply, TimeRequest, Work};
 use cuda::nvrtc::Toolchain;
-use exercise::{Arg, Exercise, Instance, Size, Speed, Yardstick};
+use exercise::{Arg, Exercise, Instance, Precision, Size, Speed, Yardstick};
 
 use super::candidate::{Candidate, bare_task, bytes, prepare};
 use super::rate::Rates;
@@ -24,6 +24,9 @@ const LIMIT: Duration = Duration::from_secs(240);
 const READING_OVER_COPYING: f64 = 1.25;
 /// By how much a kernel's clock may be above that under which the ceiling was measured.
 const CLOCK_OVER_MEASURED: f64 = 1.1;
+/// By how much tensor cores may be faster in TF32 than the ordinary cores in FP32, clock for clock: 8 times on compute
+/// capability 8.0 and 9.0, 16 on 10.0, 1 on small GPUs (the makers' data sheets).
+const TF32_OVER_SINGLE: f64 = 16.0;
 
 /// Everything that a timing needs besides the submission: it serves all submissions to an exercise.
 pub(crate) struct Stage {
@@ -143,8 +146,9 @@ impl Stage {
         match *yardstick {
             Yardstick::Copy { from, to, .. } => Work::Copy { from: buffer(from), to: buffer(to) },
             Yardstick::CopyWithin { arg, .. } => Work::CopyWithin { buffer: buffer(arg) },
-            Yardstick::MatrixProduct { a, b, c, size } => {
-                Work::MatrixProduct { a: buffer(a), b: buffer(b), c: buffer(c), size }
+            Yardstick::MatrixProduct { a, b, c, size, precision } => {
+                let tf32 = precision == Precision::Tf32;
+                Work::MatrixProduct { a: buffer(a), b: buffer(b), c: buffer(c), size, tf32 }
             }
         }
     }
@@ -183,7 +187,11 @@ impl Stage {
         };
         let bandwidth =
             least(gpu.info.peak_bandwidth(), READING_OVER_COPYING * ceilings.copy_bytes_per_second);
-        let rate = least(gpu.info.peak_flops(), CLOCK_OVER_MEASURED * ceilings.fma_flops_per_second);
+        let single = least(gpu.info.peak_flops(), CLOCK_OVER_MEASURED * ceilings.fma_flops_per_second);
+        let rate = match exercise.problem.precision() {
+            Precision::Single => single,
+            Precision::Tf32 => TF32_OVER_SINGLE * single,
+        };
         Floor {
             memory: 1e3 * inputs as f64 / bandwidth,
             arithmetic: 1e3 * exercise.problem.flops(self.speed.size) as f64 / rate,

@@ -1,7 +1,7 @@
 //! How much a timed kernel moves and computes per second, beside what the GPU reaches at best.
 
 use cuda::device::Ceilings;
-use exercise::{Exercise, Size, Yardstick};
+use exercise::{Exercise, Precision, Size, Yardstick};
 
 use crate::engine::gpu::Gpu;
 use crate::judge::timing::median;
@@ -44,7 +44,8 @@ impl Rates {
         let (bytes, flops) = (exercise.problem.bytes(size), exercise.problem.flops(size));
         let beside = yardstick.filter(|_| !times.is_empty()).map(|yardstick| {
             let (name, bytes, flops) = match *yardstick {
-                Yardstick::MatrixProduct { .. } => ("cuBLAS", 0, flops),
+                Yardstick::MatrixProduct { precision: Precision::Single, .. } => ("cuBLAS", 0, flops),
+                Yardstick::MatrixProduct { precision: Precision::Tf32, .. } => ("cuBLAS in TF32", 0, flops),
                 // Each byte is read and written; within a buffer that is one half and the other.
                 Yardstick::Copy { bytes, .. } => ("device copy", 2 * bytes, 0),
                 Yardstick::CopyWithin { bytes, .. } => ("device copy", bytes, 0),

@@ -227,7 +227,7 @@ pub enum Work {
         /// Index of the buffer.
         buffer: usize,
     },
-    /// cuBLAS' product of row-major single-precision matrices, without tensor cores (`CUBLAS_PEDANTIC_MATH`).
+    /// cuBLAS' product of row-major single-precision matrices.
     MatrixProduct {
         /// Index of the left factor, M x K.
         a: usize,
@@ -237,6 +237,9 @@ pub enum Work {
         c: usize,
         /// M, N and K.
         size: [u32; 3],
+        /// Whether it may multiply in TF32, on tensor cores (`CUBLAS_TF32_TENSOR_OP_MATH`); otherwise it keeps to single
+        /// precision (`CUBLAS_PEDANTIC_MATH`).
+        tf32: bool,
     },
 }
 

@@ -404,9 +404,10 @@ fn cublas_multiplies_row_by_row_where_it_is_there() {
         Buffer { init: Init::Bytes(&b_bytes), read_back: false },
         Buffer { init: Init::Poison((4 * m * n) as u64), read_back: true },
     ];
+    let product = |size| Work::MatrixProduct { a: 0, b: 1, c: 2, size, tf32: false };
     let request = TimeRequest {
         ordinal: 0,
-        works: vec![Work::MatrixProduct { a: 0, b: 1, c: 2, size: [m as u32, n as u32, k as u32] }],
+        works: vec![product([m as u32, n as u32, k as u32])],
         checked: 0,
         buffers: &buffers,
         rounds: 3,
@@ -423,8 +424,7 @@ fn cublas_multiplies_row_by_row_where_it_is_there() {
     let expected: Vec<f32> =
         (0..m * n).map(|i| (0..k).map(|j| a[i / n * k + j] * b[j * n + i % n]).sum()).collect();
     assert_eq!(reply.outputs, [None, None, Some(bytes(&expected))]);
-    let bad =
-        TimeRequest { works: vec![Work::MatrixProduct { a: 0, b: 1, c: 2, size: [3, 5, 3] }], ..request };
+    let bad = TimeRequest { works: vec![product([3, 5, 3])], ..request };
     assert!(matches!(SESSION.time(&bad), Err(DeviceError::BadRequest(_))));
 }
 

@@ -49,7 +49,7 @@ pub use expectation::{Expectation, ExpectationError};
 pub use launch::{Blocks, LaunchError, LaunchSpec, limits};
 pub use occupancy::{BlockResources, GpuModel, Limit, Occupancy, Sm, occupancy};
 pub use problem::{
-    Arg, Buffer, Expected, Instance, Param, ParamType, Problem, Role, Scalar, Size, Yardstick,
+    Arg, Buffer, Expected, Instance, Param, ParamType, Precision, Problem, Role, Scalar, Size, Yardstick,
 };
 pub use random::SplitMix64;
 pub use requirement::{Bound, Metric, Requirement};

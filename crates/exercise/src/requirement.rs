@@ -26,6 +26,9 @@ pub enum Metric {
     BytesPerGlobalRequest,
     /// Active lanes per warp instruction, 1 to 32: thread instructions / warp instructions.
     ActiveLanes,
+    /// Multiply-adds that the task needs (half its operations) per warp instruction of any kind: at most 32 for a kernel of
+    /// ordinary multiply-adds, one for each lane, however good it is; 1,024 are made by one `mma.m16n8k8`.
+    MultiplyAddsPerInstruction,
     /// Warps that an SM of compute capability 8.0 can hold at once, in percent of its 64, from registers per thread,
     /// static and dynamic shared memory and block size: [`occupancy`](crate::occupancy).
     Occupancy,

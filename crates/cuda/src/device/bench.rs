@@ -141,8 +141,9 @@ impl<'a> GpuBench<'a> {
                 let [from, to] = at(buffer).halves();
                 self.bracket("copy", limit, settle, || self.gpu.copy(from, to))
             }
-            Work::MatrixProduct { a, b, c, size } => {
+            Work::MatrixProduct { a, b, c, size, tf32 } => {
                 let cublas = self.opened.cublas()?;
+                cublas.allow_tf32(*tf32)?;
                 let factors = [at(a), at(b), at(c)];
                 self.bracket("cuBLAS", limit, settle, || cublas.multiply(factors, *size))
             }

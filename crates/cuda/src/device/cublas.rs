@@ -17,6 +17,8 @@ const NAMES: &[&str] = if cfg!(windows) {
 
 /// `CUBLAS_PEDANTIC_MATH`: single precision throughout, no tensor cores.
 const PEDANTIC: c_int = 2;
+/// `CUBLAS_TF32_TENSOR_OP_MATH`: tensor cores, with factors in TF32.
+const TF32: c_int = 3;
 /// `CUBLAS_OP_N`.
 const NOT_TRANSPOSED: c_int = 0;
 
@@ -54,11 +56,21 @@ impl Cublas {
             let create: Symbol<'_, unsafe extern "C" fn(*mut Handle) -> c_int> =
                 library.get(b"cublasCreate_v2\0").map_err(|_| missing())?;
             check(create(&raw mut handle), "starting cuBLAS")?;
-            let set_mode: Symbol<'_, unsafe extern "C" fn(Handle, c_int) -> c_int> =
-                library.get(b"cublasSetMathMode\0").map_err(|_| missing())?;
-            check(set_mode(handle, PEDANTIC), "keeping cuBLAS to single precision")?;
             Ok(Self { library, handle })
         }
+    }
+
+    /// Lets products be made in TF32, or keeps them to single precision.
+    pub(super) fn allow_tf32(&self, is_allowed: bool) -> Result<(), DeviceError> {
+        // SAFETY: the signature is that of `cublas_api.h`.
+        let status = unsafe {
+            let set_mode: Symbol<'_, unsafe extern "C" fn(Handle, c_int) -> c_int> = self
+                .library
+                .get(b"cublasSetMathMode\0")
+                .map_err(|_| DeviceError::NoLibrary { library: NAMES[0].into() })?;
+            set_mode(self.handle, if is_allowed { TF32 } else { PEDANTIC })
+        };
+        check(status, "telling cuBLAS which precision to use")
     }
 
     /// Puts C = A B into the default stream: row-major, A of m x k, B of k x n.

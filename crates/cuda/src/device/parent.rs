@@ -204,7 +204,7 @@ fn check_work(work: &Work, buffers: &[Buffer<'_>]) -> Result<(), DeviceError> {
             Ok(())
         }
         Work::CopyWithin { buffer } => check_args(&[Arg::Buffer(*buffer)], buffers),
-        Work::MatrixProduct { a, b, c, size: [m, n, k] } => {
+        Work::MatrixProduct { a, b, c, size: [m, n, k], tf32: _ } => {
             check_args(&[Arg::Buffer(*a), Arg::Buffer(*b), Arg::Buffer(*c)], buffers)?;
             for (buffer, rows, columns) in [(*a, *m, *k), (*b, *k, *n), (*c, *m, *n)] {
                 let bytes = u128::from(rows) * u128::from(columns) * 4;

@@ -1,6 +1,9 @@
 //! `C = A B`.
 
 mod product;
+mod tensor;
+
+pub use tensor::TensorMatmul;
 
 use product::product;
 
@@ -67,22 +70,28 @@ impl Problem for Matmul {
 
     fn yardstick(&self, size: Size) -> Option<Yardstick> {
         let [m, n, k] = size.map(u32::try_from);
-        Some(Yardstick::MatrixProduct { a: 0, b: 1, c: 2, size: [m.ok()?, n.ok()?, k.ok()?] })
+        let size = [m.ok()?, n.ok()?, k.ok()?];
+        Some(Yardstick::MatrixProduct { a: 0, b: 1, c: 2, size, precision: self.precision() })
     }
 }
 
 /// Error allowed per element: [`sum_error`] of K terms times the sum of |a||b|, which by Cauchy-Schwarz is at most the
 /// norm of A's row times the norm of B's column. That costs MK + KN + MN instead of another MNK.
 fn tolerance(a: &[f32], b: &[f32], [_, n, k]: Size) -> Vec<f64> {
-    let square = |x: &f32| f64::from(*x) * f64::from(*x);
-    let row_norms = a.chunks_exact(k).map(|row| row.iter().map(square).sum::<f64>().sqrt());
+    let [row_norms, column_norms] = norms(a, b, [n, k], |x| f64::from(x) * f64::from(x));
+    let bound = sum_error(k);
+    row_norms.iter().flat_map(|row| column_norms.iter().map(move |column| bound * row * column)).collect()
+}
+
+/// For each row of A and for each column of B, the square root of the sum of `power` over its elements.
+fn norms(a: &[f32], b: &[f32], [n, k]: [usize; 2], power: impl Fn(f32) -> f64) -> [Vec<f64>; 2] {
+    let row_norms = a.chunks_exact(k).map(|row| row.iter().map(|a| power(*a)).sum::<f64>().sqrt()).collect();
     let mut column_norms = vec![0.0; n];
     for row in b.chunks_exact(n) {
-        column_norms.iter_mut().zip(row).for_each(|(sum, b)| *sum += square(b));
+        column_norms.iter_mut().zip(row).for_each(|(sum, b)| *sum += power(*b));
     }
     column_norms.iter_mut().for_each(|sum| *sum = sum.sqrt());
-    let bound = sum_error(k);
-    row_norms.flat_map(|row| column_norms.iter().map(move |column| bound * row * column)).collect()
+    [row_norms, column_norms]
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ mod vector;
 use std::fmt;
 
 pub use convolution::{Convolution, FILTER, FILTER_RADIUS};
-pub use matmul::Matmul;
+pub use matmul::{Matmul, TensorMatmul};
 pub use reduction::RowSums;
 pub use transpose::Transpose;
 pub use vector::VectorAdd;
@@ -33,10 +33,23 @@ pub trait Problem: fmt::Debug + Sync {
     fn flops(&self, size: Size) -> u64;
     /// Bytes that must cross the memory bus at least: every input read once, every output written once.
     fn bytes(&self, size: Size) -> u64;
+    /// In what precision products are to be made at least, and so which units may make them.
+    fn precision(&self) -> Precision {
+        Precision::Single
+    }
     /// What a library does of the same work, to hold a kernel's speed against; `None` if there is no such thing.
     fn yardstick(&self, _size: Size) -> Option<Yardstick> {
         None
     }
+}
+
+/// The precision of products. Sums are in single precision always.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Precision {
+    /// FP32, 24 bits of significand: multiply-adds of the ordinary cores.
+    Single,
+    /// TF32, 11 bits of significand and the range of FP32: tensor cores.
+    Tf32,
 }
 
 /// Work that the driver or a library of NVIDIA's does as fast as the GPU allows. Buffers are given by the indices of the
@@ -69,6 +82,8 @@ pub enum Yardstick {
         c: usize,
         /// M, N and K.
         size: [u32; 3],
+        /// That of the products.
+        precision: Precision,
     },
 }
 
@@ -213,7 +228,7 @@ fn sum_error(terms: usize) -> f64 {
 mod tests {
     use super::*;
 
-    const ALL: [&dyn Problem; 5] = [&VectorAdd, &Matmul, &Transpose, &RowSums, &Convolution];
+    const ALL: [&dyn Problem; 6] = [&VectorAdd, &Matmul, &TensorMatmul, &Transpose, &RowSums, &Convolution];
     const SIZES: [Size; 3] = [[1, 1, 1], [7, 13, 5], [33, 31, 40]];
 
     #[test]
