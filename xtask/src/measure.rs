@@ -123,13 +123,16 @@ fn report(order: &Order<'_>, machine: &str, exercises: &[Value]) -> String {
     {
         let _ = writeln!(text, "| commit | {commit} |");
     }
+    let only: String = order.only.iter().map(|number| format!("{number} ")).collect();
+    let repeat = order.repeat;
     let _ =
-        writeln!(text, "| command | `cargo run --release -p xtask -- measure --repeat {}` |\n", order.repeat);
+        writeln!(text, "| command | `cargo run --release -p xtask -- measure {only}--repeat {repeat}` |\n");
     text.push_str(
         "Medians over rounds in which baseline, reference, kernel and a library run in random order, each on fresh inputs and a\n\
          flushed cache (the book's chapter *How we time*). p is 0 at the baseline and 1 at the reference. Rates count the\n\
          bytes and operations that the task needs at least: every input read once and every output written once; 2 M N K\n\
-         for a matrix product. The library is cuBLAS in single precision without tensor cores, or the driver's own copy.\n\n\
+         for a matrix product. The library is cuBLAS in single precision without tensor cores, for 13 cuBLAS in TF32\n\
+         (`CUBLAS_TF32_TENSOR_OP_MATH`), or the driver's own copy.\n\n\
          ## Baseline, stub and reference\n\n\
          | exercise | size | baseline, ms | stub, ms | reference, ms | reference | library, ms | library | needed | of the stub | of the reference | p of the reference | stub | reference |\n\
          |---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
@@ -292,6 +295,6 @@ mod tests {
             folders(&Order { root, checker, out: None, date: "", repeat: 1, only: &only }).expect("a folder")
         };
         assert_eq!(of(&["05"]), ["05_transpose_coalescing"]);
-        assert!(of(&[]).len() >= 13 && of(&["99"]).is_empty());
+        assert!(of(&[]).len() >= 14 && of(&["99"]).is_empty());
     }
 }

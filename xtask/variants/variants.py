@@ -3,9 +3,9 @@
 
     python3 xtask/variants/variants.py [--rounds N] [--json FILE] GROUP...
 
-A GROUP is PROBLEM:SIZE:FILES, such as "matmul:4096:solutions/12_*/*.cu,/tmp/mine/*.cu". PROBLEM is matmul, transpose, row_sums or
-convolve; SIZE is 4096, or 262144x512 for rows and columns; FILES are patterns, relative to the workspace or absolute. Each
-file says how to launch it with the macros of kernels/warplings.cuh.
+A GROUP is PROBLEM:SIZE:FILES, such as "matmul:4096:solutions/12_*/*.cu,/tmp/mine/*.cu". PROBLEM is matmul, tensor_matmul (the same
+in TF32, of positive numbers), transpose, row_sums or convolve; SIZE is 4096, or 262144x512 for rows and columns; FILES are patterns,
+relative to the workspace or absolute. Each file says how to launch it with the macros of kernels/warplings.cuh.
 
 The method is the checker's, made short: all kernels of a group, and cuBLAS or the device's own copy with them, run once per
 round in random order, each after a flush of the cache, timed by events around the one launch. The results of a first launch are
@@ -79,10 +79,14 @@ class Group:
         x = random_floats((rows, cols), dtype=cp.float32) - 0.5
         self.extent, extents = (cols, rows), (np.int32(rows), np.int32(cols))
         self.unit, self.work, self.tolerance = "GB/s", 2 * x.nbytes / 1e9, 0.0
-        if problem == "matmul":
+        if problem in ("matmul", "tensor_matmul"):
             y = random_floats((rows, rows), dtype=cp.float32) - 0.5
+            if problem == "tensor_matmul":  # errors of one sign add up: cutting to TF32 is off by 7e-4, rounding by 3e-5
+                x, y = x + 0.5625, y + 0.5625
             self.right = (x.astype(cp.float64) @ y.astype(cp.float64)).astype(cp.float32)
             self.unit, self.work, self.tolerance = "TFLOP/s", 2 * rows**3 / 1e12, 1e-5 * rows**0.5
+            if problem == "tensor_matmul":
+                self.tolerance = 2e-4 * float(self.right.max())
         elif problem == "transpose":
             self.right = cp.ascontiguousarray(x.T)
         elif problem == "row_sums":
@@ -93,11 +97,14 @@ class Group:
             shifted = ((FILTER[i][j] / 64, padded[i : i + rows, j : j + cols]) for i in range(5) for j in range(5))
             self.right, self.tolerance = sum(weight * part for weight, part in shifted), 1e-4
         else:
-            raise SystemExit(f"{problem} is no problem that I know: matmul, transpose, row_sums, convolve")
+            raise SystemExit(f"{problem} is no problem that I know: matmul, tensor_matmul, transpose, row_sums, convolve")
         self.out = cp.empty_like(self.right)
-        if problem == "matmul":
+        if "matmul" in problem:
             self.arguments = (x, y, self.out, extents[0], extents[0], extents[0])
-            self.contenders["cuBLAS, pedantic FP32"] = self.cublas(x, y), "", self.work
+            pedantic, tf32 = 2, 3  # CUBLAS_PEDANTIC_MATH: no tensor cores; CUBLAS_TF32_TENSOR_OP_MATH
+            self.contenders["cuBLAS, pedantic FP32"] = self.cublas(x, y, pedantic), "", self.work
+            if problem == "tensor_matmul":
+                self.contenders["cuBLAS, TF32"] = self.cublas(x, y, tf32), "", self.work
         else:
             self.arguments = (x, self.out, *extents)
             copy = cp.empty_like(x)
@@ -107,7 +114,7 @@ class Group:
 
             self.contenders["the device's own copy"] = run, "", 2 * x.nbytes / 1e9
 
-    def cublas(self, a, b):
+    def cublas(self, a, b, mode):
         """cuBLAS counts columns first: what it takes for the product of b and a is that of a and b, row by row."""
         import cupy as cp
         import numpy as np
@@ -116,10 +123,9 @@ class Group:
         handle, n = cp.cuda.get_cublas_handle(), a.shape[0]
         one, zero = np.ones(1, np.float32), np.zeros(1, np.float32)
         scale, keep = one.ctypes.data, zero.ctypes.data
-        pedantic = 2  # CUBLAS_PEDANTIC_MATH: no tensor cores, no reduced precision
 
         def run(_owners=(one, zero)):
-            cublas.setMathMode(handle, pedantic)
+            cublas.setMathMode(handle, mode)
             cublas.sgemm(handle, 0, 0, n, n, n, scale, b.data.ptr, n, a.data.ptr, n, keep, self.out.data.ptr, n)
 
         return run
@@ -129,6 +135,9 @@ class Group:
 
         if compiled.error:
             print(f"{label}: {compiled.error}")
+            return
+        if "launch" not in compiled.macros and not {"grid", "block"} <= compiled.macros.keys():
+            print(f"{label}: has neither LAUNCH nor GRID with BLOCK_SHAPE")
             return
         with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
             file.write(compiled.cubin)
@@ -145,19 +154,18 @@ class Group:
         self.contenders[label] = run, compiled.note, self.work
 
     def check(self):
-        """How far off each is, where that is too far."""
+        """How far off each is at most, relative to the largest right value."""
         import cupy as cp
 
-        wrong = {}
+        errors, largest = {}, float(cp.abs(self.right).max())
         for label, (run, _, _) in self.contenders.items():
             if label == "the device's own copy":
                 continue
             self.out.fill(float("nan"))
             run()
-            error = float(cp.abs(self.out - self.right).max())
-            if not error <= self.tolerance:
-                wrong[label] = error
-        return wrong
+            errors[label] = float(cp.abs(self.out - self.right).max()) / largest
+        self.tolerance /= largest
+        return errors
 
     def time(self, rounds, flush):
         """Milliseconds of each, one per round."""
@@ -213,17 +221,19 @@ def main():
         group = Group(problem, size)
         for path in paths:
             group.add(compiled[path], os.path.relpath(path, ROOT))
-        wrong = group.check()
+        errors = group.check()
         times = group.time(arguments.rounds, flush)
         print(f"\n{group.title}")
         for label in sorted(times, key=lambda label: statistics.median(times[label])):
             _, note, work = group.contenders[label]
             median = statistics.median(times[label])
-            remark = f"  WRONG by {wrong[label]:.3g}" if label in wrong else ""
+            error = errors.get(label, 0.0)
+            is_right = error <= group.tolerance  # NaN is not
+            remark = f"  off by {error:.1e}" + ("" if is_right else ", WRONG") if label in errors else ""
             rate = work / median * 1e3
             print(f"  {median:9.4f} ms {rate:8.1f} {group.unit}  {label}  {note}{remark}", flush=True)
             results.append({"group": group.title, "kernel": label, "milliseconds": median, "rate": rate, "unit": group.unit,
-                            "note": note, "is_right": label not in wrong, "rounds": times[label]})
+                            "note": note, "is_right": is_right, "error": error if error == error else None, "rounds": times[label]})
     if arguments.json:
         arguments.json.write_text(json.dumps(results, indent=1) + "\n")
 
