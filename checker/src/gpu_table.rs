@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::ceiling;
+use crate::message;
 
 /// The two ceilings of a roofline.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,7 +31,7 @@ impl Gpu {
             name: probed.device.name.into(),
             peak_flops: probed.ceilings.fma_flops_per_second,
             bandwidth: probed.ceilings.copy_bytes_per_second,
-            source: "measured on this machine by `checker probe`".into(),
+            source: format!("measured on this machine by `{}`", message::command("probe")).into(),
         })
     }
 

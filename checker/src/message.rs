@@ -2,6 +2,7 @@
 
 pub(crate) mod territory;
 
+use std::path::Path;
 use std::time::Duration;
 
 use exercise::{Bound, Exercise, GpuModel, Limit, Metric, Occupancy, Pattern, Size};
@@ -21,6 +22,11 @@ pub(crate) fn command(arguments: &str) -> String {
     let by_cargo = std::env::var_os("CARGO").is_some();
     let program = if by_cargo { "cargo run -q -p checker --" } else { "checker" };
     format!("{program} {arguments}").trim_end().to_owned()
+}
+
+/// Where the course is that is used although the current folder is not in one.
+pub(crate) fn course_elsewhere(root: &Path) -> String {
+    format!("{} (this folder has none; it is the one that this program was built in)", root.display())
 }
 
 /// What a metric is called.
@@ -58,6 +64,11 @@ pub(crate) fn size(exercise: &Exercise, size: Size) -> String {
     let dimensions = exercise.problem.dimensions().iter();
     let named: Vec<String> = dimensions.zip(size).map(|(name, extent)| format!("{name} {extent}")).collect();
     named.join(", ")
+}
+
+/// The heading of the requirements, which are counted at one size only.
+pub(crate) fn counted_at(exercise: &Exercise) -> String {
+    format!("requirement, at {}", size(exercise, exercise.counted.size))
 }
 
 /// Why a submission never ran, in one sentence.
@@ -165,8 +176,12 @@ pub(crate) fn rates(rates: &Rates, milliseconds: f64) -> String {
 }
 
 /// Said after a measurement of the GPU's ceilings.
-pub(crate) const PROBE_KEPT: &str =
-    "Judgements on this GPU and `checker roofline` hold kernels against these from now on. They are kept in";
+pub(crate) fn probe_kept() -> String {
+    let roofline = command("roofline");
+    format!(
+        "Judgements on this GPU and `{roofline}` hold kernels against these from now on. They are kept in"
+    )
+}
 
 /// Said where they could not be kept.
 pub(crate) const PROBE_NOT_KEPT: &str = "They could not be kept for later judgements:";
@@ -291,6 +306,17 @@ pub(crate) fn next_step(judged: &Judged<'_>) -> String {
 
 /// How the pictures of requests are read.
 pub(crate) const LOOK_LEGEND: &str = "0 to v: lanes 0 to 31; . : moved, but asked for by no lane";
+
+/// That a block was asked for which is not launched.
+pub(crate) fn no_such_block([x, y, z]: [u32; 3], [across, down, deep]: [u32; 3]) -> String {
+    format!(
+        "--block: there is no block ({x}, {y}, {z}): the grid has {across} x {down} x {deep} blocks, the last one is \
+         {},{},{}",
+        across.saturating_sub(1),
+        down.saturating_sub(1),
+        deep.saturating_sub(1)
+    )
+}
 
 /// The same where lanes are drawn with their numbers.
 pub(crate) const LOOK_LEGEND_SVG: &str = "Numbers are lanes. Grey: moved, but asked for by no lane.";

@@ -17,10 +17,19 @@ use crate::workspace::Workspace;
 pub(crate) enum State {
     /// There is no kernel yet, or it is the stub.
     Untouched,
-    /// The kernel was edited, and did not pass as it is now.
+    /// The kernel was edited, and has not passed.
     Started,
+    /// A kernel passed, and the file holds another one now.
+    Edited,
     /// The kernel passed as it is now.
     Passed,
+}
+
+impl State {
+    /// Whether a kernel for the exercise has passed. What is tried afterwards takes nothing away.
+    pub(crate) fn has_passed(self) -> bool {
+        matches!(self, State::Passed | State::Edited)
+    }
 }
 
 /// The kernels that passed, by folder, as the hash of their text.
@@ -45,17 +54,17 @@ impl Progress {
 
     /// How far `entry` is, by the file that is there now.
     pub(crate) fn state(&self, workspace: &Workspace, entry: &Entry) -> State {
-        match Submission::read(&workspace.kernel(entry)) {
-            Ok(submission) if self.passed.get(entry.folder) == Some(&hash(&submission.text)) => State::Passed,
-            Ok(submission) if submission.text == entry.exercise.stub => State::Untouched,
-            Ok(_) => State::Started,
-            Err(_) => State::Untouched,
+        match (Submission::read(&workspace.kernel(entry)), self.passed.get(entry.folder)) {
+            (Ok(submission), Some(passed)) if *passed == hash(&submission.text) => State::Passed,
+            (_, Some(_)) => State::Edited,
+            (Ok(submission), None) if submission.text != entry.exercise.stub => State::Started,
+            (Ok(_) | Err(_), None) => State::Untouched,
         }
     }
 
     /// The first exercise that has not passed.
     pub(crate) fn next(&self, workspace: &Workspace) -> Option<&'static Entry> {
-        registry::all().iter().find(|entry| self.state(workspace, entry) != State::Passed)
+        registry::all().iter().find(|entry| !self.state(workspace, entry).has_passed())
     }
 
     /// Whether the exercise was ever passed, by whatever text.
@@ -117,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pass_lasts_until_the_kernel_changes() {
+    fn a_pass_outlasts_what_is_tried_next() {
         let (_folder, workspace, entry) = scratch();
         let state = || Progress::load(&workspace).state(&workspace, entry);
         assert_eq!(state(), State::Untouched);
@@ -128,7 +137,13 @@ mod tests {
         Progress::record(&workspace, entry, "good", true).expect("recorded");
         assert_eq!(state(), State::Passed);
         std::fs::write(workspace.kernel(entry), "better").expect("written");
-        assert_eq!(state(), State::Started);
+        assert_eq!(state(), State::Edited);
+        Progress::record(&workspace, entry, "better", false).expect("recorded");
+        assert_eq!(state(), State::Edited);
+        let next = Progress::load(&workspace).next(&workspace).map(|next| next.folder);
+        assert_eq!(next, Some(registry::all()[1].folder));
+        std::fs::write(workspace.kernel(entry), entry.exercise.stub).expect("written");
+        assert_eq!(state(), State::Edited);
         std::fs::write(workspace.kernel(entry), "good").expect("written");
         assert_eq!(state(), State::Passed);
         Progress::record(&workspace, entry, "good", false).expect("recorded");

@@ -3,6 +3,7 @@
 use exercise::Exercise;
 
 use crate::exit::{UsageError, usage};
+use crate::message;
 
 /// An exercise and where its files are.
 #[derive(Clone, Copy)]
@@ -70,7 +71,9 @@ pub(crate) fn find(name: &str) -> anyhow::Result<&'static Entry> {
             usage(format!("`{name}` fits {}; give the number", names.join(", ")))
         }
         _ => usage(format!(
-            "`{name}` is neither a command nor an exercise; `--help` shows the commands, `list` the exercises"
+            "`{name}` is neither a command nor an exercise; `{}` shows the commands, `{}` the exercises",
+            message::command("--help"),
+            message::command("list")
         )),
     }
 }
@@ -105,6 +108,21 @@ mod tests {
         assert!(all().windows(2).all(|pair| pair[0].exercise.number < pair[1].exercise.number));
         for entry in all() {
             assert_eq!(entry.folder, format!("{:02}_{}", entry.exercise.number, entry.exercise.slug));
+        }
+    }
+
+    #[test]
+    fn commands_in_texts_can_be_typed() {
+        for entry in all() {
+            let Exercise { number, stub, hints, .. } = &entry.exercise;
+            assert!(
+                stub.contains(&format!("`cargo run -p checker -- hint {number:02}`")),
+                "{}",
+                entry.folder
+            );
+            for text in hints.iter().chain([stub]) {
+                assert!(!text.contains("`checker "), "{}: {text}", entry.folder);
+            }
         }
     }
 

@@ -13,6 +13,8 @@ use crate::registry::Entry;
 #[derive(Clone, Debug)]
 pub(crate) struct Workspace {
     root: PathBuf,
+    /// Whether the current folder lies in it.
+    is_here: bool,
 }
 
 /// What `reset` did.
@@ -31,22 +33,27 @@ impl Workspace {
     /// If neither exists.
     pub(crate) fn find() -> Result<Workspace> {
         let here = std::env::current_dir().ok();
-        let built = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
-        here.as_deref()
-            .and_then(|here| here.ancestors().find(|folder| is_workspace(folder)))
-            .or_else(|| built.filter(|folder| is_workspace(folder)))
-            .map(Workspace::at)
+        let here = here.as_deref().and_then(|here| here.ancestors().find(|folder| is_workspace(folder)));
+        let built = Path::new(env!("CARGO_MANIFEST_DIR")).parent().filter(|folder| is_workspace(folder));
+        let elsewhere = || built.map(|root| Workspace { is_here: false, ..Workspace::at(root) });
+        here.map(Workspace::at)
+            .or_else(elsewhere)
             .context("there is no Warplings workspace here: go to the folder that has `exercises` in it")
     }
 
     /// The workspace in `root`.
     pub(crate) fn at(root: &Path) -> Workspace {
-        Workspace { root: root.to_owned() }
+        Workspace { root: root.to_owned(), is_here: true }
     }
 
     /// Its folder.
     pub(crate) fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// Whether the current folder lies in it; else it is the one that this program was built in.
+    pub(crate) fn is_here(&self) -> bool {
+        self.is_here
     }
 
     /// The folder of an exercise.

@@ -3,7 +3,7 @@
 // The same function runs once per thread. A thread finds out which one it is from threadIdx.x (its place in the block,
 // 0 to blockDim.x - 1) and blockIdx.x (which block). One thread computes one element.
 //
-// More: chapter 00 of the book, or `checker hint 00`.
+// More: chapter 00 of the book, or `cargo run -p checker -- hint 00`.
 #include "warplings.cuh"
 
 // Blocks of 256 threads, each of which takes care of 256 elements; the checker launches as many blocks as that takes.

@@ -7,7 +7,7 @@
 // right and downwards. Threads that are neighbours in x run side by side in one warp. Whether x becomes the row or the
 // column decides how far apart their loads and stores lie, and makes a factor of 5 in time.
 //
-// More: chapter 01 of the book, or `checker hint 01`.
+// More: chapter 01 of the book, or `cargo run -p checker -- hint 01`.
 #include "warplings.cuh"
 
 // One block makes 16 x 16 elements of C. x counts columns, y counts rows.

@@ -10,7 +10,7 @@
 //
 // Here M, N and K are multiples of 64, so every tile is full. Any shape of tile will do; 64 x 64 threads will not.
 //
-// More: chapter 02 of the book, or `checker hint 02`.
+// More: chapter 02 of the book, or `cargo run -p checker -- hint 02`.
 #include "warplings.cuh"
 
 #define TILE 32

@@ -6,7 +6,7 @@
 // What lies outside must count as 0: a product with 0 adds nothing. These zeros are called ghost elements. Every thread
 // still takes part in loading and in the barriers, even one whose own element of C does not exist.
 //
-// More: chapter 03 of the book, or `checker hint 03`.
+// More: chapter 03 of the book, or `cargo run -p checker -- hint 03`.
 #include "warplings.cuh"
 
 #define TILE 32

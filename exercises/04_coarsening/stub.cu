@@ -12,7 +12,7 @@
 // it takes 8, with at most 128 registers per thread. For the arrays to live in registers, all loops over them must have
 // constant bounds.
 //
-// More: chapter 04 of the book, or `checker hint 04`.
+// More: chapter 04 of the book, or `cargo run -p checker -- hint 04`.
 #include "warplings.cuh"
 
 #define TILE 16

@@ -7,7 +7,7 @@
 // `out`. The turn from rows to columns happens inside the tile, on the chip. A thread will then write another element
 // than the one it has read, so the block has to wait in between.
 //
-// More: chapter 05 of the book, or `checker hint 05`.
+// More: chapter 05 of the book, or `cargo run -p checker -- hint 05`.
 #include "warplings.cuh"
 
 #define TILE 32

@@ -7,7 +7,7 @@
 // Change where the tile's elements lie, so that a row and a column both meet 32 different banks. There is more than one way,
 // and each changes a line or two. Work out the bank of element (y, x) first, as it is now and as you would have it.
 //
-// More: chapter 06 of the book, or `checker hint 06`.
+// More: chapter 06 of the book, or `cargo run -p checker -- hint 06`.
 #include "warplings.cuh"
 
 #define TILE 32

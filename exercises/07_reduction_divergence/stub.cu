@@ -10,7 +10,7 @@
 //
 // On a GPU, where time decides, the barriers have to go as well: one warp per row.
 //
-// More: chapter 07 of the book, or `checker hint 07`.
+// More: chapter 07 of the book, or `cargo run -p checker -- hint 07`.
 #include "warplings.cuh"
 
 #define THREADS 256

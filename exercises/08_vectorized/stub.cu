@@ -9,7 +9,7 @@
 // from there on. But a row starts at row * N, so unless N is a multiple of 4, most rows start in between: those matrices
 // need the old way.
 //
-// More: chapter 08 of the book, or `checker hint 08`.
+// More: chapter 08 of the book, or `cargo run -p checker -- hint 08`.
 #include "warplings.cuh"
 
 #define TILE 32

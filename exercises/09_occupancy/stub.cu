@@ -12,7 +12,7 @@
 //
 // The scarcest one decides. Here it is shared memory: 4 blocks, 8 warps of 64, an occupancy of 12.5 %.
 //
-// More: chapter 09 of the book, or `checker hint 09`.
+// More: chapter 09 of the book, or `cargo run -p checker -- hint 09`.
 #include "warplings.cuh"
 
 #define THREADS 64

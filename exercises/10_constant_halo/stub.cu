@@ -11,7 +11,7 @@
 //   outputs at the tile's edge need inputs from beyond it: a halo, two cells wide on each side. A block that makes 32 x 32
 //   outputs loads 36 x 36 inputs.
 //
-// More: chapter 10 of the book, or `checker hint 10`.
+// More: chapter 10 of the book, or `cargo run -p checker -- hint 10`.
 #include "warplings.cuh"
 
 #define RADIUS 2

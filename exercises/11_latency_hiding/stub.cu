@@ -11,7 +11,7 @@
 // The kernel is complete but for its main loop, which so far loads the first tiles only. Its threads make 16 x 8 elements each,
 // so that only one block fits an SM: nobody else is there to work while it waits.
 //
-// More: chapter 11 of the book, or `checker hint 11`.
+// More: chapter 11 of the book, or `cargo run -p checker -- hint 11`.
 #include "warplings.cuh"
 
 #define TILE 16              // threads in x and in y, and the depth of the tiles

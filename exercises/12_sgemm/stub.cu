@@ -15,7 +15,7 @@
 //
 // Any M, N and K must work; multiples of 4 must be fast.
 //
-// More: chapter 12 of the book, or `checker hint 12`.
+// More: chapter 12 of the book, or `cargo run -p checker -- hint 12`.
 #include "warplings.cuh"
 
 #define BLOCK_M 128 // rows of C per block

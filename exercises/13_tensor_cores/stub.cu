@@ -11,7 +11,7 @@
 // This kernel is right at any size. It has the tiles in shared memory and a piece of 32 x 32 for each warp, but multiplies with the
 // ordinary cores, and waits for its tiles. On a GPU the goal lies at twice the speed of 12's reference solution.
 //
-// More: chapter 13 of the book, or `checker hint 13`.
+// More: chapter 13 of the book, or `cargo run -p checker -- hint 13`.
 #include "warplings.cuh"
 
 #define BLOCK_M 64 // rows of C per block

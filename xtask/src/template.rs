@@ -105,7 +105,7 @@ fn stub_comment(number: u32, name: &str) -> String {
         //
         // FILL IN what to do, in a few lines, and not how.
         //
-        // More: chapter {number:02} of the book, or `checker hint {number:02}`.
+        // More: chapter {number:02} of the book, or `cargo run -p checker -- hint {number:02}`.
     "}
 }
 

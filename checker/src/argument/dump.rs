@@ -39,12 +39,19 @@ pub(crate) enum Sink {
 }
 
 impl Sink {
-    /// Opens `path` for writing without changing what is there.
+    /// Opens `path` for writing without changing what is there. A file that holds something is only taken if
+    /// `overwrite` says so.
     ///
     /// # Errors
     /// Why it can't be written.
-    pub(crate) fn open(path: &Path) -> io::Result<Sink> {
-        if path.exists() {
+    pub(crate) fn open(path: &Path, overwrite: bool) -> io::Result<Sink> {
+        if let Ok(metadata) = path.metadata() {
+            if metadata.is_file() && metadata.len() > 0 && !overwrite {
+                return Err(io::Error::new(
+                    io::ErrorKind::AlreadyExists,
+                    "it exists and is not empty; --force overwrites it",
+                ));
+            }
             return OpenOptions::new().write(true).open(path).map(Sink::Existing);
         }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -93,7 +100,9 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let (old, new) = (folder.path().join("old"), folder.path().join("new"));
         std::fs::write(&old, "something longer").expect("written");
-        let sinks = [Sink::open(&old).expect("writable"), Sink::open(&new).expect("writable")];
+        let refused = Sink::open(&old, false).err().expect("it holds something").to_string();
+        assert!(refused.contains("--force"), "{refused}");
+        let sinks = [Sink::open(&old, true).expect("writable"), Sink::open(&new, false).expect("writable")];
         assert_eq!(std::fs::read(&old).expect("readable"), b"something longer");
         assert!(!new.exists());
         for sink in sinks {
@@ -101,7 +110,7 @@ mod tests {
         }
         assert_eq!(std::fs::read(&old).expect("readable"), b"abc");
         assert_eq!(std::fs::read(&new).expect("readable"), b"abc");
-        assert!(Sink::open(&folder.path().join("no/such/folder")).is_err());
-        assert!(Sink::open(folder.path()).is_err());
+        assert!(Sink::open(&folder.path().join("no/such/folder"), false).is_err());
+        assert!(Sink::open(folder.path(), true).is_err());
     }
 }

@@ -33,7 +33,8 @@ pub(super) fn execute(matches: &ArgMatches) -> Result<Exit> {
 
 fn workspace() -> Examined {
     match Workspace::find() {
-        Ok(workspace) => works("course", workspace.root().display().to_string()),
+        Ok(workspace) if workspace.is_here() => works("course", workspace.root().display().to_string()),
+        Ok(workspace) => works("course", message::course_elsewhere(workspace.root())),
         Err(error) => broken("course", error.to_string(), "run it in the folder that has `exercises` in it"),
     }
 }
@@ -44,6 +45,12 @@ fn compiler(toolchain: Result<&Toolchain, &nvrtc::NotFound>) -> Examined {
             let (major, minor) = toolchain.version;
             works("NVRTC", format!("{major}.{minor}, {} ({})", toolchain.library.display(), toolchain.origin))
         }
+        // Nothing is fetched then: whoever sets it wants that one and no other.
+        Err(error) if error.wrong_variable => broken(
+            "NVRTC",
+            format!("WARPLINGS_NVRTC is set and does not lead to it: {}", error.searched.join("; ")),
+            "point it at libnvrtc.so or at the folder that holds it, or unset it",
+        ),
         Err(error) => Examined {
             what: "NVRTC",
             state: Health::Absent,

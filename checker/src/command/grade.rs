@@ -22,11 +22,20 @@ pub(super) fn make_command() -> Command {
     Command::new("grade")
         .about("Judge a folder of submissions, DIR/STUDENT/NN_slug/kernel.cu")
         .after_help(
-            "DIR/STUDENT/05.cu and DIR/STUDENT/exercises/NN_slug/kernel.cu are understood too; with --exercise also \
-             DIR/STUDENT/kernel.cu and DIR/STUDENT.cu. Links are not followed.\n\
+            "Which file is whose: a student is a folder in DIR. The exercise is told by the number that a name begins with \
+             (05, 5-transpose, 05_transpose_coalescing.cu) or by its whole short name (transpose_coalescing), of a .cu file or \
+             of a folder. In such a folder kernel.cu counts, else its only .cu file that is not stub.cu. All that is looked for \
+             in DIR/STUDENT and in DIR/STUDENT/exercises. With --exercise, DIR/STUDENT/kernel.cu and DIR/STUDENT.cu are that \
+             exercise's too.\n\n\
+             Where several files fit, one is judged: DIR/STUDENT comes before DIR/STUDENT/exercises, and in each the first \
+             by name, so 05/kernel.cu before 05.cu before 05_transpose_coalescing/kernel.cu; DIR/STUDENT.cu comes last. The \
+             others are named with the result as left out. Links are not followed.\n\n\
              The score of an exercise is the share of its criteria that are met: right values, and each requirement. \
-             Wrong values score 0.\n\
-             Results are kept in the --out folder, one by one: a run that was interrupted, by Ctrl-C or a crash, goes on\n\
+             Wrong values score 0. A verdict has one name in the table, --csv and --json: passed, too_slow, wrong_values, \
+             faults, timeout, compile_error, launch_error, unsupported, inconclusive, not_believable; missing: nothing was \
+             handed in; unreadable: too large, no text, or a link; judge_timeout, judge_crashed: it took more than --limit \
+             or --memory; not_judged: this machine is to blame, and the next run tries again.\n\n\
+             Results are kept in the --out folder, one by one: a run that was interrupted, by Ctrl-C or a crash, goes on \
              where it stopped when the same command is given again.",
         )
         .arg(

@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use cuda::nvrtc::Toolchain;
 
-use super::toolchain;
+use super::{course, toolchain};
 use crate::exit::{Exit, UsageError};
 use crate::grade::{self, Guard};
 use crate::judge::Verdict;
@@ -19,8 +19,7 @@ use crate::trial::{self, Attempt, DEFAULT_SEED};
 use crate::workspace::Workspace;
 
 pub(super) fn make_command() -> Command {
-    with_arguments(Command::new("judge"), true)
-        .about("Judge an exercise; `checker 05` is short for `checker judge 05`")
+    with_arguments(Command::new("judge"), true).about("Judge an exercise; its number alone does the same")
 }
 
 /// The arguments, for `checker judge 05` and for `checker 05`.
@@ -76,15 +75,17 @@ pub(super) fn execute(matches: &ArgMatches) -> Result<Exit> {
     }
     let name = matches.get_one::<String>("exercise").ok_or_else(|| UsageError("which exercise?".into()))?;
     let entry = registry::find(name)?;
-    let workspace = Workspace::find();
-    let (submission, is_fresh) = match matches.get_one::<PathBuf>("file") {
+    // A file of its own needs no course.
+    let (submission, is_fresh, workspace) = match matches.get_one::<PathBuf>("file") {
         Some(path) => {
-            (Submission::read(path).map_err(|error| UsageError(format!("--file: {error}")))?, false)
+            let submission =
+                Submission::read(path).map_err(|error| UsageError(format!("--file: {error}")))?;
+            (submission, false, None)
         }
         None => {
-            let workspace = workspace.as_ref().map_err(|error| anyhow::anyhow!("{error}"))?;
+            let workspace = course::open()?;
             let is_fresh = workspace.ensure_kernel(entry)?;
-            (Submission::read(&workspace.kernel(entry))?, is_fresh)
+            (Submission::read(&workspace.kernel(entry))?, is_fresh, Some(workspace))
         }
     };
     let seed = matches.get_one::<u64>("seed").copied().unwrap_or(DEFAULT_SEED);
@@ -94,7 +95,7 @@ pub(super) fn execute(matches: &ArgMatches) -> Result<Exit> {
         machine: &machine,
         seed,
         with_yardstick: matches.get_flag("beside"),
-        progress: workspace.as_ref().ok().filter(|_| !matches.contains_id("file")),
+        progress: workspace.as_ref(),
     };
     Ok(exit(bench.judge(entry, &submission, is_fresh, matches.get_flag("json"))?))
 }

@@ -3,11 +3,11 @@
 use anyhow::Result;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
+use super::course;
 use crate::exit::Exit;
 use crate::progress::{Progress, State};
 use crate::registry;
 use crate::report;
-use crate::workspace::Workspace;
 
 pub(super) fn make_command() -> Command {
     Command::new("list")
@@ -16,7 +16,7 @@ pub(super) fn make_command() -> Command {
 }
 
 pub(super) fn execute(matches: &ArgMatches) -> Result<Exit> {
-    let workspace = Workspace::find().ok();
+    let workspace = course::open().ok();
     let state = |entry| {
         let workspace = workspace.as_ref()?;
         Some(Progress::load(workspace).state(workspace, entry))

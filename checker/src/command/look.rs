@@ -6,14 +6,15 @@ use std::str::FromStr;
 use anyhow::Result;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
+use super::course;
 use super::picture_file::PictureFile;
 use super::toolchain;
-use crate::exit::{Exit, UsageError};
+use crate::exit::{Exit, UsageError, usage};
+use crate::message;
 use crate::registry;
 use crate::report::{self, Looked};
 use crate::submission::Submission;
 use crate::trial::{self, DEFAULT_SEED};
-use crate::workspace::Workspace;
 
 pub(super) fn make_command() -> Command {
     let command = Command::new("look")
@@ -50,7 +51,7 @@ pub(super) fn execute(matches: &ArgMatches) -> Result<Exit> {
     let submission = match matches.get_one::<PathBuf>("file") {
         Some(path) => Submission::read(path).map_err(|error| UsageError(format!("--file: {error}")))?,
         None => {
-            let workspace = Workspace::find()?;
+            let workspace = course::open()?;
             workspace.ensure_kernel(entry)?;
             Submission::read(&workspace.kernel(entry))?
         }
@@ -66,6 +67,9 @@ pub(super) fn execute(matches: &ArgMatches) -> Result<Exit> {
             return Ok(Exit::KernelAtFault);
         }
     };
+    if block.iter().zip(yours.grid).any(|(index, extent)| *index >= extent) {
+        return usage(message::no_such_block(block, yours.grid));
+    }
     let reference = survey(entry.exercise.solution, "solution.cu")?.ok();
     let looked = Looked { entry, block, yours: &yours, reference: reference.as_ref() };
     report::looked(&looked, matches.get_flag("json"));

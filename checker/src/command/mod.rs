@@ -1,5 +1,6 @@
 //! The commands, one file each, with the same two functions: what it takes, and what it does.
 
+mod course;
 mod doctor;
 mod grade;
 mod hint;
@@ -21,6 +22,8 @@ use anyhow::Result;
 use clap::{ArgMatches, Command};
 
 use crate::exit::Exit;
+use crate::message;
+use crate::report;
 
 /// What a command takes.
 type Make = fn() -> Command;
@@ -63,16 +66,24 @@ pub(crate) fn execute() -> Result<Exit> {
 
 fn make_command() -> Command {
     let top = judge::with_arguments(Command::new("checker"), false)
-        .bin_name("checker")
+        .bin_name(message::command(""))
         .version(env!("CARGO_PKG_VERSION"))
         .about("Judges the Warplings exercises, and runs any CUDA kernel under checks, with or without a GPU")
-        .override_usage("checker [EXERCISE] [OPTIONS]\n       checker <COMMAND>")
-        .after_help(
-            "`checker` says what is next, `checker 05` judges exercise 05 (a part of its name does too).\n\
+        .override_usage(format!(
+            "{} [EXERCISE] [OPTIONS]\n       {} <COMMAND>",
+            message::command(""),
+            message::command("")
+        ))
+        .after_help(format!(
+            "`{}` says what is next, `{}` judges exercise 05 (a part of its name does too).\n\
              Exit codes: 0 passed or clean, 1 the kernel is at fault, 2 bad usage, 3 could not judge, 4 inconclusive.",
-        )
+            message::command(""),
+            message::command("05")
+        ))
         .args_conflicts_with_subcommands(true)
         .disable_help_subcommand(true);
+    // Without a terminal to ask for its width, as wide as other text.
+    let top = top.max_term_width(report::terminal::MOST_COLUMNS);
     COMMANDS.iter().fold(top, |top, (make, _)| top.subcommand(make()))
 }
 

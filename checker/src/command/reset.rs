@@ -3,11 +3,11 @@
 use anyhow::Result;
 use clap::{Arg, ArgMatches, Command};
 
+use super::course;
 use crate::exit::Exit;
 use crate::progress::Progress;
 use crate::registry;
 use crate::report;
-use crate::workspace::Workspace;
 
 pub(super) fn make_command() -> Command {
     Command::new("reset").about("Bring an exercise's stub back; your kernel is kept beside it").arg(
@@ -20,7 +20,7 @@ pub(super) fn make_command() -> Command {
 
 pub(super) fn execute(matches: &ArgMatches) -> Result<Exit> {
     let entry = registry::find(matches.get_one::<String>("exercise").map_or("", String::as_str))?;
-    let workspace = Workspace::find()?;
+    let workspace = course::open()?;
     let reset = workspace.reset(entry)?;
     // The state follows from the file; only a stale pass of the very stub must go.
     let _ = Progress::record(&workspace, entry, entry.exercise.stub, false);

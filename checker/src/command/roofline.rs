@@ -5,9 +5,10 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use super::picture_file::PictureFile;
-use super::toolchain;
+use super::{course, toolchain};
 use crate::exit::{Exit, usage};
 use crate::gpu_table::{GPUS, Gpu, THIS};
+use crate::message;
 use crate::progress::{Progress, State};
 use crate::registry::{self, Entry};
 use crate::report::{self, Placed, PlacedKernel};
@@ -30,7 +31,7 @@ pub(super) fn make_command() -> Command {
                 .long("gpu")
                 .value_name("GPU")
                 .value_parser(clap::builder::PossibleValuesParser::new(keys()))
-                .help("Whose roof: `this`, as `checker probe` measured it, or another by its data sheet [default: this, or h200]"),
+                .help("Whose roof: `this`, as the command `probe` measured it, or another by its data sheet [default: this, or h200]"),
         )
         .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print one JSON object"));
     PictureFile::with_arguments(command)
@@ -39,7 +40,7 @@ pub(super) fn make_command() -> Command {
 pub(super) fn execute(matches: &ArgMatches) -> Result<Exit> {
     let gpu = &roof(matches.get_one::<String>("gpu").map(String::as_str))?;
     let picture = PictureFile::of(matches)?;
-    let workspace = Workspace::find()?;
+    let workspace = course::open()?;
     let entries = match matches.get_many::<String>("exercise") {
         Some(names) => names.map(|name| registry::find(name)).collect::<Result<Vec<_>>>()?,
         None => begun(&workspace),
@@ -80,7 +81,15 @@ fn roof(key: Option<&str>) -> Result<Gpu> {
         Some(key) => by_key(key),
         None => Gpu::probed().or_else(|| by_key("h200")),
     };
-    found.map_or_else(|| usage("--gpu this: no GPU was measured here yet; `checker probe` does that"), Ok)
+    found.map_or_else(
+        || {
+            usage(format!(
+                "--gpu this: no GPU was measured here yet; `{}` does that",
+                message::command("probe")
+            ))
+        },
+        Ok,
+    )
 }
 
 /// The exercises that the learner has changed the stub of.

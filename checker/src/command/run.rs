@@ -84,6 +84,7 @@ pub(super) fn make_command() -> Command {
                 .value_parser(parse::<Dump>)
                 .help("Write argument I's buffer (from 0) to PATH after the run, raw"),
         )
+        .arg(flag("force", "Let --dump overwrite files that hold something"))
         .arg(
             Arg::new("arch")
                 .long("arch")
@@ -194,7 +195,7 @@ fn open_dumps(matches: &ArgMatches, specs: &[Spec]) -> Result<Vec<(usize, PathBu
                 return usage(format!("--dump {argument}: there are only {} arguments, from 0", specs.len()));
             }
         }
-        let sink = Sink::open(path).map_err(|error| {
+        let sink = Sink::open(path, matches.get_flag("force")).map_err(|error| {
             UsageError(format!("--dump {argument}: {} cannot be written: {error}", path.display()))
         })?;
         sinks.push((*argument, path.clone(), sink));

@@ -3,11 +3,11 @@
 use anyhow::Result;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
+use super::course;
 use crate::exit::Exit;
 use crate::progress::Progress;
 use crate::registry;
 use crate::report;
-use crate::workspace::Workspace;
 
 pub(super) fn make_command() -> Command {
     Command::new("solution")
@@ -23,7 +23,7 @@ pub(super) fn make_command() -> Command {
 
 pub(super) fn execute(matches: &ArgMatches) -> Result<Exit> {
     let entry = registry::find(matches.get_one::<String>("exercise").map_or("", String::as_str))?;
-    if !matches.get_flag("force") && !Progress::load(&Workspace::find()?).has_passed(entry) {
+    if !matches.get_flag("force") && !Progress::load(&course::open()?).has_passed(entry) {
         report::terminal::solution_withheld(entry);
         return Ok(Exit::KernelAtFault);
     }

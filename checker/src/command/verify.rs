@@ -12,7 +12,7 @@ use cuda::nvrtc::Toolchain;
 use exercise::{Case, Exercise, Expectation, ExpectationError, Goal};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
-use super::toolchain;
+use super::{course, toolchain};
 use crate::compile::{self, Rejection};
 use crate::exit::Exit;
 use crate::judge::timing::Decision;
@@ -56,7 +56,7 @@ pub(super) fn make_command() -> Command {
 
 pub(super) fn execute(matches: &ArgMatches) -> Result<Exit> {
     let only = matches.get_one::<String>("exercise").map(|name| registry::find(name)).transpose()?;
-    let workspace = Workspace::find()?;
+    let workspace = course::open()?;
     let toolchain = toolchain::ready()?;
     let started = Instant::now();
     let mut candidates = Vec::new();

@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::{Arg, ArgMatches, Command};
 
+use super::course;
 use super::judge::Bench;
 use super::toolchain;
 use crate::exit::Exit;
@@ -43,7 +44,7 @@ pub(super) fn make_command() -> Command {
 }
 
 pub(super) fn execute(matches: &ArgMatches) -> Result<Exit> {
-    let workspace = Workspace::find()?;
+    let workspace = course::open()?;
     let entry = match matches.get_one::<String>("exercise") {
         Some(name) => registry::find(name)?,
         None => Progress::load(&workspace)

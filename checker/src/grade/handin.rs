@@ -184,6 +184,26 @@ mod tests {
     }
 
     #[test]
+    fn where_several_files_fit_the_one_that_the_help_names_is_taken() {
+        let files = [
+            "kim/exercises/05/kernel.cu",
+            "kim/05_transpose_coalescing/kernel.cu",
+            "kim/05.cu",
+            "kim/05/other.cu",
+            "kim/05/kernel.cu",
+            "kim.cu",
+        ];
+        for (index, taken) in [4, 2, 1, 0, 5].into_iter().enumerate() {
+            // Those that come before it are not there.
+            let gone: &[usize] = [&[][..], &[3, 4], &[2, 3, 4], &[1, 2, 3, 4], &[0, 1, 2, 3, 4]][index];
+            let left: Vec<&str> =
+                files.iter().enumerate().filter(|(i, _)| !gone.contains(i)).map(|(_, file)| *file).collect();
+            let class = class(&left, Some("05"));
+            assert_eq!(class, [("kim".to_owned(), 5, files[taken].to_owned())]);
+        }
+    }
+
+    #[test]
     fn what_could_be_anything_is_left_out() {
         let files = ["kim/kernel.cu", "kim/matmul.cu", "kim/05x.cu", "kim/99.cu", "kim/.05.cu", "lee.cu"];
         assert_eq!(class(&files, None), []);

@@ -43,7 +43,7 @@ impl Ledger {
         let opened = OpenOptions::new().read(true).append(true).create(true).open(&path);
         let mut file = opened.with_context(|| format!("{} cannot be written", path.display()))?;
         if !lock(&file) {
-            bail!("another `checker grade` is writing to {}; give this one another --out", path.display());
+            bail!("another `grade` is writing to {}; give this one another --out", path.display());
         }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).with_context(|| format!("{} cannot be read", path.display()))?;
@@ -121,7 +121,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let _first = Ledger::open(folder.path()).expect("opened");
         let error = Ledger::open(folder.path()).expect_err("refused").to_string();
-        assert!(error.contains("another `checker grade`"), "{error}");
+        assert!(error.contains("another `grade`"), "{error}");
     }
 
     #[test]

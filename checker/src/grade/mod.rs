@@ -19,4 +19,4 @@ pub(crate) use ledger::{Ledger, key};
 pub(crate) use open::read;
 #[cfg(test)]
 pub(crate) use record::Criterion;
-pub(crate) use record::Record;
+pub(crate) use record::{MISSING, Record};

@@ -3,6 +3,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+/// The verdict where nothing was handed in.
+pub(crate) const MISSING: &str = "missing";
+
 /// What one student got for one exercise.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Record {
@@ -13,7 +16,7 @@ pub(crate) struct Record {
     pub(crate) exercise: String,
     /// What was judged, relative to the class's folder.
     pub(crate) file: String,
-    /// A verdict of `checker NN --json`, or `missing`, `unreadable`, `judge_timeout`, `judge_crashed`.
+    /// A verdict of `checker NN --json`, or `unreadable`, `judge_timeout`, `judge_crashed`.
     pub(crate) verdict: String,
     /// Between 0 and 1.
     pub(crate) score: f64,

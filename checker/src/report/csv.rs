@@ -1,6 +1,7 @@
 //! A gradebook as comma-separated values (RFC 4180), for spreadsheets.
 
 use super::Graded;
+use crate::grade::MISSING;
 
 /// A row for each student and exercise. Behind the score there is a column for each criterion of any exercise: 1 if it
 /// is met, 0 if not, empty where the exercise has no such criterion.
@@ -26,8 +27,7 @@ fn gradebook(graded: &Graded<'_>) -> String {
                 met.next_back().map_or("", |met| if met { "1" } else { "0" })
             };
             let score = record.map_or(0.0, |record| record.score);
-            let (verdict, score) =
-                (record.map_or("missing", |record| &record.verdict), format!("{score:.3}"));
+            let (verdict, score) = (record.map_or(MISSING, |record| &record.verdict), format!("{score:.3}"));
             let cells = [student.as_str(), exercise, verdict, &score].into_iter();
             text.push_str(&line(cells.chain(keys.iter().map(met))));
         }

@@ -27,7 +27,7 @@ pub(super) fn run(submission: &Submission, run: &Run) {
 }
 
 pub(super) fn status(states: &[(&Entry, State)], next: Option<&Entry>) {
-    let passed = states.iter().filter(|(_, state)| *state == State::Passed).count();
+    let passed = states.iter().filter(|(_, state)| state.has_passed()).count();
     print(&json!({"passed": passed, "of": states.len(), "next": next.map(|entry| entry.folder)}));
 }
 
@@ -137,6 +137,7 @@ fn state_name(state: State) -> &'static str {
     match state {
         State::Untouched => "untouched",
         State::Started => "started",
+        State::Edited => "passed_edited",
         State::Passed => "passed",
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, flat};
 
 const HEAD: &str = "#include \"warplings.cuh\"\nLAUNCH(32, 8, 1, 32, 8, 1);\n";
 const TRANSPOSE: &str = "__global__ void transpose(const float* in, float* out, int rows, int cols)\n{\n    \
@@ -101,7 +101,7 @@ fn a_kernel_works_on_its_second_launch_too() {
     let lazy = format!(
         "if (launches == 0) {transposed}\n    __threadfence(); if (atomicAdd(&threads, 1) == rows * cols - 1) launches = 1;"
     );
-    let said = faults("__device__ int launches, threads;\n", &lazy);
+    let said = flat(&faults("__device__ int launches, threads;\n", &lazy));
     assert!(said.contains("launched again on the same inputs the kernel"), "{said}");
     assert!(
         said.contains("in `launches`")
@@ -111,7 +111,7 @@ fn a_kernel_works_on_its_second_launch_too() {
     );
     // A counter of threads that is never put back.
     let counted = format!("if (atomicAdd(&arrived, 1) < rows * cols) {transposed}");
-    let dirty = faults("__device__ int arrived;\n", &counted);
+    let dirty = flat(&faults("__device__ int arrived;\n", &counted));
     assert!(dirty.contains("what the first launch left in `arrived`; put that back"), "{dirty}");
 }
 

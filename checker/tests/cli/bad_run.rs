@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, flat};
 
 const COPY: &str = "extern \"C\" __global__ void copy(const float* from, float* to, int n)\n\
                     {\n    int i = threadIdx.x;\n    if (i < n) to[i] = from[i];\n}\n";
@@ -43,6 +43,35 @@ fn a_clean_run_has_every_field_and_dumps_what_was_written() {
 }
 
 #[test]
+fn a_dump_overwrites_nothing_unless_it_is_told_to() {
+    let scratch = scratch();
+    scratch.write("precious.bin", "years of work");
+    scratch.write("empty.bin", "");
+    let (code, _, err) = scratch.run(&copy(&["--dump", "1=precious.bin"]));
+    assert_eq!(code, 2, "{err}");
+    assert!(err.contains("precious.bin") && err.contains("--force"), "{err}");
+    assert_eq!(scratch.read("precious.bin"), "years of work");
+    assert_eq!(scratch.run(&copy(&["--dump", "1=empty.bin"])).0, 0);
+    assert_eq!(scratch.run(&copy(&["--dump", "1=precious.bin", "--force"])).0, 0);
+    assert_eq!(std::fs::metadata(scratch.path().join("precious.bin")).expect("dumped").len(), 128);
+}
+
+#[test]
+fn what_a_kernel_prints_does_not_steer_the_terminal() {
+    let scratch = scratch();
+    scratch.write(
+        "loud.cu",
+        "extern \"C\" __global__ void loud(float* x)\n{\n    printf(\"\\033[2Jgone\\r\\n\\tsecond line\\n\");\n}\n",
+    );
+    let run = ["run", "loud.cu", "--grid", "1", "--block", "1", "--arg", "buf:f32:1"];
+    let (code, out, _) = scratch.run(&run);
+    assert_eq!(code, 0, "{out}");
+    assert!(out.contains("?[2Jgone?\n\tsecond line\n") && !out.contains('\u{1b}'), "{out:?}");
+    let (_, value) = object(&scratch, &run);
+    assert_eq!(value["printed"], "\u{1b}[2Jgone\r\n\tsecond line\n", "programs get what was printed");
+}
+
+#[test]
 fn the_occupancy_of_a_named_gpu_is_told() {
     let scratch = scratch();
     scratch.write(
@@ -66,7 +95,7 @@ fn the_occupancy_of_a_named_gpu_is_told() {
     let (_, out, _) = scratch.run(&[&run[..], &["H100"]].concat());
     let sentence = "occupancy on H100 (compute capability 9.0): 6 blocks at a time on an SM, 48 of 64 warps (75 %), \
                     limited by its shared memory";
-    assert!(out.contains(sentence), "{out}");
+    assert!(flat(&out).contains(sentence), "{out}");
 }
 
 #[test]

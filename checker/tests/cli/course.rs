@@ -56,6 +56,14 @@ fn progress_follows_the_kernel() {
     assert_eq!(next(&scratch), "01_matmul_naive");
     let (_, out, _) = scratch.run(&[]);
     assert!(out.contains("1 of "), "{out}");
+    // What is tried after a pass takes nothing away.
+    scratch.write("exercises/00_vector_add/kernel.cu", crate::scratch::vector_add("c[i] = 0;"));
+    assert_ne!(scratch.run(&["0"]).0, 0);
+    assert_eq!(next(&scratch), "01_matmul_naive");
+    let (_, out, _) = scratch.run(&[]);
+    assert!(out.contains("1 of ") && out.contains("passed, edited since"), "{out}");
+    let list: Value = serde_json::from_str(&scratch.run(&["list", "--json"]).1).expect("JSON");
+    assert_eq!(list[0]["state"], "passed_edited");
     std::fs::remove_dir_all(scratch.path().join(".warplings")).expect("removed");
     assert_eq!(next(&scratch), "00_vector_add", "losing the file only means judging again");
 }
@@ -112,8 +120,53 @@ fn a_compiler_that_cannot_be_had_is_told_with_what_helps() {
     // The kernel is there all the same, and nothing was written over.
     assert!(scratch.read("exercises/00_vector_add/kernel.cu").contains("TODO"));
     let (code, out, _) = finish(scratch.checker(&["doctor"]).env("WARPLINGS_NVRTC", &nowhere));
-    assert_eq!(code, 0, "{out}");
-    assert!(out.contains("WARPLINGS_NVRTC"), "{out}");
+    assert_eq!(code, 3, "{out}");
+    assert!(out.contains("FAIL NVRTC") && out.contains("WARPLINGS_NVRTC is set"), "{out}");
+    assert!(out.contains("or unset it") && !out.contains("fetches it"), "{out}");
+}
+
+#[test]
+fn outside_of_any_course_it_is_said_which_one_is_used() {
+    let scratch = Scratch::new();
+    let (_, _, err) = scratch.run(&["list"]);
+    assert!(!err.contains("course:"), "{err}");
+    let inside = scratch.path().join("exercises");
+    assert!(!finish(scratch.checker(&["status"]).current_dir(inside)).2.contains("course:"));
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    let built_in = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the course").display();
+    for arguments in [&["list", "--json"][..], &["status", "--json"], &["hint", "00"]] {
+        let (code, out, err) = finish(scratch.checker(arguments).current_dir(elsewhere.path()));
+        assert_eq!(code, 0, "{err}");
+        let is_said = err.contains("course: ") && err.contains(&built_in.to_string());
+        // A hint is the same in every course.
+        assert_eq!(is_said, arguments[0] != "hint", "{arguments:?}: {err}");
+        assert!(!out.contains("course: "), "{out}");
+    }
+    let (_, out, _) = finish(scratch.checker(&["doctor"]).current_dir(elsewhere.path()));
+    assert!(out.contains("this folder has none"), "{out}");
+}
+
+#[test]
+fn commands_are_told_as_they_can_be_typed() {
+    let scratch = Scratch::new();
+    let by_cargo = |arguments: &[&str]| {
+        let (_, out, err) = finish(scratch.checker(arguments).env("CARGO", "/usr/bin/cargo"));
+        out + &err
+    };
+    for (arguments, command) in [
+        (&["00", "--engine", "sim"][..], "cargo run -q -p checker -- hint 00"),
+        (&["hint", "00"], "cargo run -q -p checker -- hint 00 2"),
+        (&["solution", "00"], "cargo run -q -p checker -- solution 00 --force"),
+        (&["--help"], "cargo run -q -p checker -- <COMMAND>"),
+        (&["look", "--help"], "Usage: cargo run -q -p checker -- look"),
+        (&["roofline", "--gpu", "this"], "cargo run -q -p checker -- probe"),
+    ] {
+        let said = by_cargo(arguments);
+        // The first run of an exercise names its file; the second one names what helps.
+        let said = if said.contains("just made for you") { by_cargo(arguments) } else { said };
+        assert!(said.contains(command) || said.contains("measured by"), "{arguments:?}: {said}");
+        assert!(!said.contains("`checker"), "{arguments:?}: {said}");
+    }
 }
 
 #[cfg(target_os = "linux")]

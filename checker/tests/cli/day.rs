@@ -165,8 +165,11 @@ fn look_shows_where_a_blocks_work_lies() {
     assert_eq!(reads("reference"), 1, "a tile is loaded once: {looked}");
     assert!(reads("yours") >= 16, "and by the stub once for each column: {looked}");
 
-    let (code, out, _) = scratch.run(&["look", "05", "--block", "12"]);
-    assert!(code == 0 && out.contains("there is no such block"), "{out}");
+    for beyond in ["12", "11,8", "0,0,1"] {
+        let (code, out, err) = scratch.run(&["look", "05", "--block", beyond, "--json"]);
+        assert!(code == 2 && out.is_empty(), "{out}");
+        assert!(err.contains("12 x 8 x 1 blocks") && err.contains("the last one is 11,7,0"), "{err}");
+    }
     assert_eq!(scratch.run(&["look", "05", "--block", "a"]).0, 2);
 }
 

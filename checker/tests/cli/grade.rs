@@ -67,6 +67,14 @@ fn every_cell_stands_for_itself_and_a_second_run_goes_on() {
     assert!(csv.contains("nothing,00_vector_add,missing,0.000,"), "{csv}");
     let (_, table, _) = scratch.run(&["grade", "class", "--seed", "12345"]);
     assert!(table.contains("1 of ") && table.contains("linker"), "{table}");
+    // A verdict has one name, and the help tells them all.
+    let (_, help, _) = scratch.run(&["grade", "--help"]);
+    for name in ["passed", "wrong_values", "unreadable", "missing"] {
+        assert!(
+            table.contains(name) && csv.contains(name) && help.contains(name),
+            "{name}: {table}{csv}{help}"
+        );
+    }
 }
 
 #[test]

@@ -72,6 +72,11 @@ pub(crate) fn finish(command: &mut Command) -> (i32, String, String) {
     (output.status.code().expect("an exit code"), out, err)
 }
 
+/// A text as if it were set in one line: where its lines break depends on the paths in it.
+pub(crate) fn flat(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// A right kernel for exercise 00, with `body` in the place of its assignment.
 pub(crate) fn vector_add(body: &str) -> String {
     format!(

@@ -7,6 +7,7 @@ use anstream::{eprintln, print, println};
 use owo_colors::OwoColorize;
 
 use super::table::Table;
+use super::text::{hang, paragraph, refill};
 use crate::message;
 use crate::progress::State;
 use crate::registry::Entry;
@@ -17,12 +18,13 @@ fn mark(state: State) -> &'static str {
     match state {
         State::Untouched => "",
         State::Started => "started",
+        State::Edited => "passed, edited since",
         State::Passed => "passed",
     }
 }
 
 pub(crate) fn status(states: &[(&Entry, State)], next: Option<&Entry>) {
-    let passed = states.iter().filter(|(_, state)| *state == State::Passed).count();
+    let passed = states.iter().filter(|(_, state)| state.has_passed()).count();
     println!("{}", format!("{passed} of {} exercises passed", states.len()).bold());
     for (entry, state) in states.iter().filter(|(_, state)| *state != State::Untouched) {
         println!("  {:02} {:<24} {}", entry.exercise.number, entry.exercise.slug, mark(*state));
@@ -33,7 +35,7 @@ pub(crate) fn status(states: &[(&Entry, State)], next: Option<&Entry>) {
         Some(entry) => {
             let exercise = &entry.exercise;
             println!("next: {:02} {}: {}", exercise.number, exercise.slug, exercise.title);
-            println!("      {}", exercise.lesson);
+            println!("{}", paragraph(&format!("      {}", exercise.lesson), "      "));
             println!("      {}", message::command(&format!("{:02}", exercise.number)).bold());
         }
     }
@@ -64,7 +66,7 @@ pub(crate) fn hints(entry: &Entry, shown: RangeInclusive<usize>) {
             "{}",
             format!("{:02} {}, hint {} of {count}", exercise.number, exercise.slug, index + 1).bold()
         );
-        println!("{}\n", hint.trim_end());
+        println!("{}\n", refill(hint));
     }
     if last < count {
         println!("more help: {}", message::command(&format!("hint {:02} {}", exercise.number, last + 1)));
@@ -144,14 +146,14 @@ pub(crate) fn verified(rows: &[Verified], seconds: f64) {
 
 pub(crate) fn examined(rows: &[Examined]) {
     for row in rows {
-        let (name, found) = (format!("{:<10}", row.what), &row.found);
-        match row.state {
-            Health::Works => println!("{} {name} {found}", "ok  ".green()),
-            Health::Absent => println!("{} {name} {found}", "-   ".dimmed()),
-            Health::Broken => println!("{} {name} {found}", "FAIL".red().bold()),
-        }
+        let mark = match row.state {
+            Health::Works => "ok  ".green().to_string(),
+            Health::Absent => "-   ".dimmed().to_string(),
+            Health::Broken => "FAIL".red().bold().to_string(),
+        };
+        println!("{mark} {:<10} {}", row.what, hang(&row.found, 16));
         if let Some(help) = &row.help {
-            println!("     {:<10} {}", "", help.bold());
+            println!("{:16}{}", "", hang(help, 16).bold());
         }
     }
 }

@@ -5,6 +5,7 @@ use std::ops::Range;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use cuda::nvrtc::Diagnostic;
 
+use super::text::{printable_lines, width, wrap};
 use crate::compile;
 use crate::finding::{Finding, Site};
 
@@ -16,8 +17,9 @@ pub(super) struct Source<'a> {
     pub(super) text: &'a str,
 }
 
-/// A fault with its line marked, both lines where two accesses conflict.
-pub(super) fn finding(finding: &Finding, source: Source<'_>) -> String {
+/// A fault with its line marked, both lines where two accesses conflict, and the problem size that it was found at where
+/// there are several.
+pub(super) fn finding(finding: &Finding, size: Option<&str>, source: Source<'_>) -> String {
     let sites = [finding.site.as_ref(), finding.other.as_ref()];
     let mut marks: Vec<Mark> = Vec::new();
     for (site, is_primary) in sites.into_iter().zip([true, false]) {
@@ -33,7 +35,8 @@ pub(super) fn finding(finding: &Finding, source: Source<'_>) -> String {
     }
     let times = if finding.count > 1 { format!(" ({} times)", finding.count) } else { String::new() };
     let level = if finding.is_error { Level::ERROR } else { Level::WARNING };
-    draw(&level, Some(finding.kind), &format!("{}{times}", finding.message), source, marks, &[])
+    let notes: Vec<String> = size.map(|size| format!("at {size}")).into_iter().collect();
+    draw(&level, Some(finding.kind), &format!("{}{times}", finding.message), source, marks, &notes)
 }
 
 /// A compiler's message at its line.
@@ -74,6 +77,10 @@ fn draw(
     marks: Vec<Mark>,
     notes: &[String],
 ) -> String {
+    // What follows `error[kind]: ` hangs behind it.
+    let head = "warning: ".len() + kind.map_or(0, |kind| kind.len() + 2);
+    let title = set(title, head);
+    let notes: Vec<String> = notes.iter().map(|note| set(note, "     = note: ".len())).collect();
     let title = level.clone().primary_title(title);
     let title = match kind {
         Some(kind) => title.id(kind),
@@ -88,10 +95,16 @@ fn draw(
         });
         group = group.element(Snippet::source(source.text).path(source.path).annotations(annotations));
     }
-    for note in notes {
+    for note in &notes {
         group = group.element(Level::NOTE.message(note.as_str()));
     }
     Renderer::styled().render(&[group])
+}
+
+/// A message in lines that leave room for what stands before them. It may quote the kernel, which may hold anything.
+fn set(text: &str, head: usize) -> String {
+    let room = width().saturating_sub(head).max(40);
+    wrap(&printable_lines(text), "", room)
 }
 
 /// The bytes of line `number` without the blanks around its text; `None` if there is no such line.

@@ -6,7 +6,8 @@ use anstream::{eprintln, println};
 use owo_colors::OwoColorize;
 
 use super::table::Table;
-use crate::grade::Record;
+use super::text::{paragraph, printable};
+use crate::grade::{MISSING, Record};
 use crate::message;
 use crate::report::Graded;
 
@@ -37,7 +38,7 @@ pub(crate) fn graded(graded: &Graded<'_>) {
         // Not `sum`, which is -0 for nothing.
         let total = records.iter().flatten().fold(0.0, |total, record| total + record.score);
         let mut row = vec![printable(student)];
-        row.extend(records.iter().map(|record| record.map_or("-".into(), cell)));
+        row.extend(records.iter().map(|record| record.map_or(MISSING.into(), cell)));
         row.push(format!("{total:.2} of {}", exercises.len()));
         table.row(row);
     }
@@ -48,7 +49,8 @@ pub(crate) fn graded(graded: &Graded<'_>) {
     for record in graded.records {
         if let Some(message) = &record.message {
             let first: String = printable(message.lines().next().unwrap_or_default());
-            println!("{} {}: {first}", printable(&record.student), record.exercise);
+            let line = format!("{} {}: {first}", printable(&record.student), record.exercise);
+            println!("{}", paragraph(&line, "    "));
         }
     }
     for link in &graded.class.links {
@@ -61,20 +63,8 @@ pub(crate) fn graded(graded: &Graded<'_>) {
     );
 }
 
+/// The verdict as it is called everywhere, with the score where it is a part of one.
 fn cell(record: &Record) -> String {
-    let word = match record.verdict.as_str() {
-        "passed" => return "ok".to_owned(),
-        "too_slow" => return format!("slow {:.2}", record.score),
-        "wrong_values" => "wrong",
-        "faults" => "fault",
-        "compile_error" => "compile",
-        "launch_error" => "launch",
-        other => other,
-    };
-    word.to_owned()
-}
-
-/// Names and messages hold what students chose; control characters would steer the terminal.
-pub(super) fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+    let is_part = record.score > 0.0 && record.score < 1.0;
+    if is_part { format!("{} {:.2}", record.verdict, record.score) } else { record.verdict.clone() }
 }

@@ -5,11 +5,11 @@ use cuda::nvrtc::Diagnostic;
 use owo_colors::OwoColorize;
 
 use super::excerpt::{self, Source};
-use super::grade::printable;
 use super::table::Table;
+use super::text::{paragraph, printable};
 use crate::compile::{self, Rejection};
 use crate::finding::Finding;
-use crate::judge::{CaseJudgement, CaseVerdict, RequirementJudgement, Verdict};
+use crate::judge::{CaseJudgement, CaseVerdict, RequirementJudgement, Verdict, Wrong};
 use crate::message;
 use crate::report::Judged;
 use crate::trial::Launched;
@@ -31,14 +31,14 @@ pub(crate) fn judged(judged: &Judged<'_>) {
     }
     requirements(judged);
     if let (Some(timing), Some(speed)) = (&judged.trial.timing, exercise.speed) {
-        println!("  {}", message::timing(timing, speed.baseline.name));
+        println!("{}", paragraph(&format!("  {}", message::timing(timing, speed.baseline.name)), "  "));
         if let Some(rates) = &judged.trial.rates {
-            println!("  {}", message::rates(rates, timing.median.student));
+            println!("{}", paragraph(&format!("  {}", message::rates(rates, timing.median.student)), "  "));
         }
         println!();
     }
     if let Some(why) = &judged.trial.not_timed {
-        println!("  not timed: {why}\n");
+        println!("{}\n", paragraph(&format!("  not timed: {why}"), "  "));
     }
     conclusion(judged);
 }
@@ -82,8 +82,9 @@ fn diagnostics(diagnostics: &[Diagnostic], source: Source<'_>) {
 }
 
 fn cases(judged: &Judged<'_>, source: Source<'_>) {
+    let size = |case: &CaseJudgement| message::size(&judged.entry.exercise, case.size);
     for case in &judged.trial.cases {
-        let size = message::size(&judged.entry.exercise, case.size);
+        let size = size(case);
         let mark = match case.verdict {
             CaseVerdict::Right => "ok  ".green().to_string(),
             CaseVerdict::NotRun => "-   ".dimmed().to_string(),
@@ -96,22 +97,23 @@ fn cases(judged: &Judged<'_>, source: Source<'_>) {
     }
     println!();
     if let Some(case) = judged.trial.cases.iter().find(|case| !case.printed.is_empty()) {
-        printed(&case.printed, &message::size(&judged.entry.exercise, case.size));
+        printed(&case.printed, &size(case));
     }
     // One thing at a time: wrong values often follow from a fault, and warnings are for kernels without errors.
     if let Some((case, finding)) = first_error(&judged.trial.cases) {
-        println!("{}\n", excerpt::finding(finding, source));
+        println!("{}\n", excerpt::finding(finding, Some(&size(case)), source));
         others(case, finding);
         return;
     }
-    if let Some(wrong) = first_wrong(&judged.trial.cases) {
-        println!("{} {}\n", "wrong values:".red().bold(), wrong);
+    if let Some((case, wrong)) = first_wrong(&judged.trial.cases) {
+        let head = format!("wrong values at {}:", size(case));
+        println!("{}\n", paragraph(&format!("{} {}", head.red().bold(), message::wrong(wrong)), ""));
     }
     for warning in &judged.trial.warnings {
         println!("{}\n", excerpt::diagnostic(warning, source));
     }
-    for warning in warnings(&judged.trial.cases) {
-        println!("{}\n", excerpt::finding(warning, source));
+    for (case, warning) in warnings(&judged.trial.cases) {
+        println!("{}\n", excerpt::finding(warning, Some(&size(case)), source));
     }
 }
 
@@ -153,21 +155,22 @@ fn others(case: &CaseJudgement, shown: &Finding) {
 }
 
 /// Wrong values, unless a fault of the same case explains them.
-fn first_wrong(cases: &[CaseJudgement]) -> Option<String> {
+fn first_wrong(cases: &[CaseJudgement]) -> Option<(&CaseJudgement, &Wrong)> {
     let case = cases.iter().find(|case| case.verdict == CaseVerdict::WrongValues)?;
-    case.wrong.as_ref().map(message::wrong)
+    Some((case, case.wrong.as_ref()?))
 }
 
-/// Warnings by their line, once each however many cases they turn up in.
-fn warnings(cases: &[CaseJudgement]) -> Vec<&Finding> {
-    let mut seen: Vec<&Finding> = Vec::new();
-    for finding in cases.iter().flat_map(|case| &case.findings).filter(|finding| !finding.is_error) {
-        let same = |other: &&Finding| {
+/// Warnings by their line, each with the first case that it turns up in.
+fn warnings(cases: &[CaseJudgement]) -> Vec<(&CaseJudgement, &Finding)> {
+    let mut seen: Vec<(&CaseJudgement, &Finding)> = Vec::new();
+    let all = cases.iter().flat_map(|case| case.findings.iter().map(move |finding| (case, finding)));
+    for (case, finding) in all.filter(|(_, finding)| !finding.is_error) {
+        let same = |(_, other): &(_, &Finding)| {
             other.kind == finding.kind
                 && other.site.as_ref().map(|site| &site.line) == finding.site.as_ref().map(|site| &site.line)
         };
         if !seen.iter().any(same) {
-            seen.push(finding);
+            seen.push((case, finding));
         }
     }
     seen
@@ -178,7 +181,8 @@ fn requirements(judged: &Judged<'_>) {
     if rows.is_empty() {
         return;
     }
-    let mut table = Table::new(&["requirement", "yours", "needed", "reference", ""]);
+    let counted = message::counted_at(&judged.entry.exercise);
+    let mut table = Table::new(&[&counted, "yours", "needed", "reference", ""]);
     let number = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), message::quantity);
     for row in rows {
         let met = match row.met {
@@ -210,7 +214,8 @@ fn requirements(judged: &Judged<'_>) {
 }
 
 fn advice(row: &RequirementJudgement) {
-    println!("{} {}\n", format!("{}:", row.requirement.key).yellow().bold(), row.requirement.advice);
+    let text = format!("{} {}", format!("{}:", row.requirement.key).yellow().bold(), row.requirement.advice);
+    println!("{}\n", paragraph(&text, ""));
 }
 
 fn conclusion(judged: &Judged<'_>) {
@@ -223,7 +228,7 @@ fn conclusion(judged: &Judged<'_>) {
         _ => println!("{}", verdict.red().bold()),
     }
     if let (Verdict::Passed, Some(why)) = (judged.trial.verdict, judged.entry.exercise.not_judged_here) {
-        println!("speed: not judged here ({why})");
+        println!("{}", paragraph(&format!("speed: not judged here ({why})"), ""));
     }
     println!("next: {}", message::next_step(judged));
 }

@@ -11,6 +11,7 @@ mod probe;
 mod roofline;
 mod run;
 mod table;
+mod text;
 
 pub(super) use course::{examined, list, repeated, status, verified};
 pub(crate) use course::{hints, reset, solution, solution_withheld};
@@ -25,7 +26,14 @@ pub(super) use probe::probed;
 pub(super) use roofline::placed;
 pub(super) use run::run;
 
+use std::path::Path;
+
 use owo_colors::OwoColorize;
+
+pub(crate) use text::MOST_COLUMNS;
+
+use crate::message;
+use text::paragraph;
 
 /// Makes a panic read as what it is: a defect of this program, of which its authors want to know.
 pub(crate) fn announce_bugs() {
@@ -42,6 +50,11 @@ pub(crate) fn announce_bugs() {
     }));
 }
 
+/// Says, on standard error, which course is used where that is not plain.
+pub(crate) fn course_elsewhere(root: &Path) {
+    anstream::eprintln!("{}", paragraph(&format!("course: {}", message::course_elsewhere(root)), "  "));
+}
+
 /// Prints an error that kept a command from being done.
 pub(crate) fn error(error: &anyhow::Error) {
     // Errors that wrap others often repeat them; each message is said once.
@@ -51,5 +64,5 @@ pub(crate) fn error(error: &anyhow::Error) {
             said = format!("{said}: {cause}");
         }
     }
-    anstream::eprintln!("{} {said}", "error:".red().bold());
+    anstream::eprintln!("{}", paragraph(&format!("{} {said}", "error:".red().bold()), ""));
 }

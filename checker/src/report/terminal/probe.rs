@@ -6,6 +6,7 @@ use anstream::println;
 use owo_colors::OwoColorize;
 
 use super::table::Table;
+use super::text::paragraph;
 use crate::ceiling::Probed;
 use crate::message;
 
@@ -32,7 +33,7 @@ pub(crate) fn probed(probed: &Probed, kept: &anyhow::Result<PathBuf>) {
     ));
     table.lines().iter().for_each(|line| println!("{line}"));
     match kept {
-        Ok(file) => println!("\n{}\n  {}", message::PROBE_KEPT, file.display()),
-        Err(error) => println!("\n{} {error:#}", message::PROBE_NOT_KEPT),
+        Ok(file) => println!("\n{}\n  {}", paragraph(&message::probe_kept(), ""), file.display()),
+        Err(error) => println!("\n{}", paragraph(&format!("{} {error:#}", message::PROBE_NOT_KEPT), "")),
     }
 }

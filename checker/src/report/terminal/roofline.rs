@@ -4,13 +4,14 @@ use anstream::println;
 use owo_colors::OwoColorize;
 
 use super::table::Table;
+use super::text::paragraph;
 use crate::message;
 use crate::report::Placed;
 
 pub(crate) fn placed(placed: &Placed<'_>) {
     let gpu = placed.gpu;
     println!("{}", message::roofline_heading(gpu).bold());
-    println!("  {}\n", gpu.source);
+    println!("{}\n", paragraph(&format!("  {}", gpu.source), "  "));
     let mut table = Table::new(&[
         "kernel",
         "FLOP",
@@ -48,5 +49,5 @@ pub(crate) fn placed(placed: &Placed<'_>) {
     let lines = table.lines();
     println!("{}", lines[0].dimmed());
     lines[1..].iter().for_each(|line| println!("{line}"));
-    println!("\n{}", message::ROOFLINE_LEGEND);
+    println!("\n{}", paragraph(message::ROOFLINE_LEGEND, ""));
 }

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::excerpt::{self, Source};
 use super::judgement::rejection;
 use super::table::Table;
+use super::text::{paragraph, printable_lines};
 use crate::message;
 use crate::report::{Run, RunVerdict};
 use crate::submission::Submission;
@@ -19,10 +20,14 @@ pub(crate) fn run(submission: &Submission, run: &Run) {
         rejection(why, source);
     }
     for finding in &run.findings {
-        println!("{}\n", excerpt::finding(finding, source));
+        println!("{}\n", excerpt::finding(finding, None, source));
     }
     if !run.printed.is_empty() {
-        println!("{}\n{}", "printed by the kernel:".bold(), run.printed);
+        println!(
+            "{}\n{}\n",
+            "printed by the kernel:".bold(),
+            printable_lines(run.printed.trim_end_matches('\n'))
+        );
     }
     if let Some(counters) = &run.counters {
         counted(&serde_json::to_value(counters).unwrap_or_default());
@@ -35,7 +40,7 @@ pub(crate) fn run(submission: &Submission, run: &Run) {
         );
     }
     if let Some((gpu, occupancy)) = &run.occupancy {
-        println!("{}\n", message::occupancy(gpu, *occupancy));
+        println!("{}\n", paragraph(&message::occupancy(gpu, *occupancy), "  "));
     }
     let errors = run.findings.iter().filter(|finding| finding.is_error).count();
     match run.verdict {
