@@ -122,7 +122,8 @@ mod tests {
         };
         let values = product(&rounded(a), &rounded(b), size);
         let Expected { values: right, tolerance, .. } = &instance.expected[0];
-        let is_wrong = |at: &usize| !((values[*at] - right[*at]).abs() <= tolerance[*at]);
+        let is_right = |at: usize| (values[at] - right[at]).abs() <= tolerance[at];
+        let is_wrong = |at: &usize| !is_right(*at);
         (0..values.len()).filter(is_wrong).count()
     }
 
