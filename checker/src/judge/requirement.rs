@@ -14,6 +14,8 @@ pub(crate) struct RequirementJudgement {
     pub(crate) reference: Option<f64>,
     /// Whether it is met; `None` if it could not be judged.
     pub(crate) met: Option<bool>,
+    /// What to say if it is not: nothing that the kernel does already.
+    pub(crate) advice: &'static str,
 }
 
 /// Judges each requirement. `yours` is missing if the kernel did not get as far as being measured.
@@ -22,6 +24,7 @@ pub(crate) fn judge_requirements(
     yours: Option<&Measured>,
     reference: Option<&Measured>,
 ) -> Vec<RequirementJudgement> {
+    let has_tile = yours.is_some_and(|measured| measured.counters.shared_load_requests > 0);
     let judge = |requirement: &Requirement| {
         let value = |measured: &Measured| measured.value(requirement.metric);
         let yours = yours.map(value);
@@ -30,6 +33,7 @@ pub(crate) fn judge_requirements(
             yours,
             reference: reference.map(value),
             met: yours.map(|value| requirement.bound.is_met_by(value)),
+            advice: requirement.advice_with_tile.filter(|_| has_tile).unwrap_or(requirement.advice),
         }
     };
     requirements.iter().map(judge).collect()
@@ -52,12 +56,23 @@ mod tests {
         metric: Metric::FlopsPerLoadedByte,
         bound: Bound::AtLeast(1.5),
         advice: "load less",
+        advice_with_tile: None,
     };
 
     #[test]
     fn a_bound_itself_is_good_enough() {
         let met = |flops| judge_requirements(&[REUSE], Some(&reuse(flops, 100)), None)[0].met;
         assert_eq!((met(150), met(149)), (Some(true), Some(false)));
+    }
+
+    #[test]
+    fn who_has_a_tile_is_not_told_to_make_one() {
+        let requirement = Requirement { advice_with_tile: Some("a larger tile"), ..REUSE };
+        let mut measured = reuse(1, 100);
+        assert_eq!(judge_requirements(&[requirement], Some(&measured), None)[0].advice, "load less");
+        measured.counters.shared_load_requests = 1;
+        assert_eq!(judge_requirements(&[requirement], Some(&measured), None)[0].advice, "a larger tile");
+        assert_eq!(judge_requirements(&[REUSE], Some(&measured), None)[0].advice, "load less");
     }
 
     #[test]

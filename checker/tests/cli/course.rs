@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::scratch::{Scratch, finish};
+use crate::scratch::{Scratch, finish, flat};
 
 const STUB: &str = "exercises/05_transpose_coalescing/kernel.cu";
 
@@ -21,6 +21,27 @@ fn the_first_run_makes_the_kernel_and_no_later_one_touches_it() {
     let (_, report, _) = scratch.run(&["transpose"]);
     assert!(!report.contains("just made"), "{report}");
     assert_eq!(scratch.read(STUB), mine);
+}
+
+/// Advice is not to ask for what a kernel does already.
+#[test]
+fn who_has_a_tile_is_not_told_to_make_one() {
+    let scratch = Scratch::new();
+    let told = |exercise: &str, source: &str| {
+        scratch.write("kernel.cu", source);
+        let (code, out, _) = scratch.run(&[exercise, "--file", "kernel.cu", "--engine", "sim"]);
+        assert_eq!(code, 1, "{out}");
+        flat(&out)
+    };
+    let small = include_str!("../../../solutions/02_matmul_tiled/kernel.cu")
+        .replace("#define TILE 32", "#define TILE 4");
+    let said = told("02", &small);
+    assert!(said.contains("make TILE larger") && !said.contains("Let the block copy a tile"), "{said}");
+    let stub = told("02", include_str!("../../../exercises/02_matmul_tiled/stub.cu"));
+    assert!(stub.contains("Let the block copy a tile") && !stub.contains("make TILE larger"), "{stub}");
+    let kept = include_str!("../../../exercises/05_transpose_coalescing/mistakes/tile_without_exchange.cu");
+    let said = told("05", kept);
+    assert!(said.contains("There is a tile") && !said.contains("Collect a tile"), "{said}");
 }
 
 #[test]

@@ -71,6 +71,8 @@ pub struct Requirement {
     pub bound: Bound,
     /// Said when the requirement is not met: what it means and what to look at.
     pub advice: &'static str,
+    /// Said instead to a kernel that loads from shared memory, where `advice` would ask for what it does already.
+    pub advice_with_tile: Option<&'static str>,
 }
 
 impl Requirement {
@@ -80,8 +82,10 @@ impl Requirement {
         key: "load_sectors",
         metric: Metric::LoadSectorOverhead,
         bound: Bound::AtMost(1.1),
-        advice: "Memory is read in sectors of 32 bytes, and most of what your warps fetch is not used. Let neighbouring \
-            threads (in x) read neighbouring elements.",
+        advice: "Memory is read in sectors of 32 bytes, and your warps do not use all of what they fetch. Let neighbouring \
+            threads (in x) read neighbouring elements; where they do, make the block at least 8 threads wide, and begin each run \
+            of 8 elements at a multiple of 8.",
+        advice_with_tile: None,
     };
 
     /// The same for global stores.
@@ -89,8 +93,10 @@ impl Requirement {
         key: "store_sectors",
         metric: Metric::StoreSectorOverhead,
         bound: Bound::AtMost(1.1),
-        advice: "Memory is written in sectors of 32 bytes, and your warps scatter their stores over many of them. Let \
-            neighbouring threads (in x) store neighbouring elements.",
+        advice: "Memory is written in sectors of 32 bytes, and your warps do not fill those that they touch. Let neighbouring \
+            threads (in x) store neighbouring elements; where they do, make the block at least 8 threads wide, and begin each run \
+            of 8 elements at a multiple of 8.",
+        advice_with_tile: None,
     };
 }
 

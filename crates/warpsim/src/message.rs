@@ -134,7 +134,11 @@ fn out_of_bounds(f: &mut Formatter<'_>, fault: &Fault, touch: Touch, place: &Pla
             On(&fault.party)
         );
     }
-    write!(f, "{}. Guard the access so that only indices inside `{name}` get there.", On(&fault.party))
+    write!(
+        f,
+        "{}. Only indices inside `{name}` may get there: guard the access, or see what its guard lets through.",
+        On(&fault.party)
+    )
 }
 
 fn misaligned(f: &mut Formatter<'_>, fault: &Fault, touch: Touch, place: &Place<'_>) -> fmt::Result {

@@ -125,7 +125,8 @@ fn an_access_outside_names_the_buffer_and_how_far() {
     assert_eq!(
         findings.faults[0].to_string(),
         "thread (35, 0, 0) of block (0, 0, 0) writes 4 bytes at byte 1048612 of `x`, which has 1048576 (index 262153 \
-         where 262143 is the last) on line 10. Guard the access so that only indices inside `x` get there."
+         where 262143 is the last) on line 10. Only indices inside `x` may get there: guard the access, or see what its guard lets \
+         through."
     );
     assert_eq!(
         findings.faults[1].to_string(),

@@ -38,8 +38,11 @@ exercise::exercise! {
                 key: "reuse",
                 metric: Metric::FlopsPerLoadedByte,
                 bound: Bound::AtLeast(1.5),
-                advice: "Your threads fetch nearly everything from global memory themselves. Let the block copy a tile of A \
-                    and a tile of B into shared memory, and take both factors of every product from there.",
+                advice: "Your threads fetch nearly everything from global memory themselves. Let the block copy a tile \
+                    of A and a tile of B into shared memory, and take both factors of every product from there.",
+                advice_with_tile: Some("Your tiles save too little. In a tile of TILE x TILE elements each one serves \
+                    TILE threads, so make TILE larger (16 or 32 is usual), and see that both factors of every product \
+                    come from a tile."),
             },
             Requirement::COALESCED_LOADS,
             Requirement::COALESCED_STORES,

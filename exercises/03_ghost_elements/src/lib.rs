@@ -38,8 +38,11 @@ exercise::exercise! {
             key: "reuse",
             metric: Metric::FlopsPerLoadedByte,
             bound: Bound::AtLeast(1.5),
-            advice: "The result is right, but your threads fetch nearly everything from global memory themselves. Keep the \
-                tiles of exercise 02 and guard their loads.",
+            advice: "The result is right, but your threads fetch nearly everything from global memory themselves. Keep \
+                the tiles of exercise 02 and guard their loads.",
+            advice_with_tile: Some("Your tiles save too little. In a tile of TILE x TILE elements each one serves TILE \
+                threads, so make TILE larger (16 or 32 is usual), and see that both factors of every product come from \
+                a tile."),
         }],
         not_judged_here: None,
         speed: Some(Speed {

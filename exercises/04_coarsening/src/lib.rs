@@ -44,16 +44,21 @@ exercise::exercise! {
                 key: "shared_reuse",
                 metric: Metric::FlopsPerSharedWavefront,
                 bound: Bound::AtLeast(44.0),
-                advice: "Your threads load from shared memory nearly as often as they multiply. Let each thread make several \
-                    rows and columns of C: load a few values of A and a few of B into local variables, then multiply each \
-                    with each.",
+                advice: "Your threads load from shared memory nearly as often as they multiply. Let each thread make \
+                    several rows and columns of C: load a few values of A and a few of B into local variables, then \
+                    multiply each with each. Where that is done, take more of each (n of both give n * n products), \
+                    and see with the command `look` whether banks conflict.",
+                advice_with_tile: None,
             },
             Requirement {
                 key: "reuse",
                 metric: Metric::FlopsPerLoadedByte,
                 bound: Bound::AtLeast(3.0),
-                advice: "Registers are there, but the block no longer shares what it loads. Keep tiles of A and B in shared \
-                    memory and fill the registers from there.",
+                advice: "Registers are there, but the block no longer shares what it loads. Keep tiles of A and B in \
+                    shared memory and fill the registers from there.",
+                advice_with_tile: Some("Your tiles are too small for what the block computes, or only one factor comes \
+                    from a tile: a block that makes SIDE x SIDE elements of C uses each element that it loads SIDE \
+                    times."),
             },
         ],
         not_judged_here: None,

@@ -37,8 +37,13 @@ exercise::exercise! {
         requirements: &[
             Requirement::COALESCED_LOADS,
             Requirement {
-                advice: "Your warps store down a column of `out`, one sector of 32 bytes for every 4 bytes. Collect a tile in \
-                    shared memory first; then neighbouring threads can store neighbouring elements of a row of `out`.",
+                advice: "Your warps store down a column of `out`, one sector of 32 bytes for every 4 bytes. Collect a \
+                    tile in shared memory first; then neighbouring threads can store neighbouring elements of a row of \
+                    `out`.",
+                advice_with_tile: Some("There is a tile, and your warps store down a column of `out` all the same. It \
+                    only helps if threads exchange elements through it: let neighbouring threads (in x) store \
+                    neighbouring elements of a row of `out`, and take from the tile what another thread put there, \
+                    with the indices the other way round."),
                 ..Requirement::COALESCED_STORES
             },
         ],

@@ -38,9 +38,11 @@ exercise::exercise! {
                 key: "bank_conflicts",
                 metric: Metric::BankConflictsPerRequest,
                 bound: Bound::AtMost(0.1),
-                advice: "Lanes of one warp meet in the same bank and wait for each other. Word w lies in bank w % 32: choose the \
-                    distance of two rows of the tile (or the place of an element in its row) so that the 32 elements of a \
-                    column lie in different banks.",
+                advice: "Lanes of one warp meet in the same bank and wait for each other. Word w lies in bank w % 32: \
+                    choose the distance of two rows of the tile (or the place of an element in its row) so that the 32 \
+                    elements of a column lie in different banks. Only the length of a row counts, the last extent of \
+                    the array: more rows move nothing.",
+                advice_with_tile: None,
             },
             Requirement::COALESCED_LOADS,
             Requirement::COALESCED_STORES,

@@ -41,8 +41,11 @@ exercise::exercise! {
                 key: "active_lanes",
                 metric: Metric::ActiveLanes,
                 bound: Bound::AtLeast(26.5),
-                advice: "Your warps spend much of their time with most lanes switched off: neighbouring threads take different \
-                    sides of a branch. Let the first threads of the block do a step's additions, or use shuffles.",
+                advice: "Your warps spend much of their time with most lanes switched off: neighbouring threads take \
+                    different sides of a branch. Let the first threads of the block do a step's additions, or use \
+                    shuffles. Where that is done, let each thread add up several elements before the first step: then \
+                    fewer steps are left.",
+                advice_with_tile: None,
             },
             Requirement::COALESCED_LOADS,
         ],

@@ -39,14 +39,19 @@ exercise::exercise! {
                 key: "bytes_per_request",
                 metric: Metric::BytesPerGlobalRequest,
                 bound: Bound::AtLeast(300.0),
-                advice: "Your warps move 4 bytes per thread and request. Where four neighbours exist and their address is a \
-                    multiple of 16, move them as one float4.",
+                advice: "Your warps move few bytes per request: a float per thread is 128, a float4 is 512. Where four \
+                    neighbours exist and their address is a multiple of 16, move them as one float4, in loads and in \
+                    stores; only the ragged edge needs single ones.",
+                advice_with_tile: None,
             },
             Requirement {
                 key: "reuse",
                 metric: Metric::FlopsPerLoadedByte,
                 bound: Bound::AtLeast(1.5),
-                advice: "The loads are wide, but each element is fetched again and again. Keep the tiles in shared memory.",
+                advice: "The loads are wide, but each element is fetched again and again. Keep the tiles in shared \
+                    memory.",
+                advice_with_tile: Some("The loads are wide, but each element is fetched several times. Make the tiles \
+                    larger, and see that both factors of every product come from one."),
             },
         ],
         not_judged_here: None,

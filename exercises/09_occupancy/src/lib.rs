@@ -40,15 +40,18 @@ exercise::exercise! {
                 key: "occupancy",
                 metric: Metric::Occupancy,
                 bound: Bound::AtLeast(50.0),
-                advice: "An SM cannot hold enough of your warps to stay busy while they wait for memory. See which resource runs \
-                    out first: shared memory per block, registers per thread, or blocks that are too small.",
+                advice: "An SM cannot hold enough of your warps to stay busy while they wait for memory. See which \
+                    resource runs out first: shared memory per block, registers per thread, or blocks that are too \
+                    small.",
+                advice_with_tile: None,
             },
             Requirement {
                 key: "active_lanes",
                 metric: Metric::ActiveLanes,
                 bound: Bound::AtLeast(24.0),
-                advice: "The SM is full of warps with most lanes missing or switched off. A block should be a multiple of 32 \
-                    threads, and they should all have work.",
+                advice: "The SM is full of warps with most lanes missing or switched off. A block should be a multiple \
+                    of 32 threads, and they should all have work.",
+                advice_with_tile: None,
             },
             Requirement::COALESCED_LOADS,
         ],

@@ -39,8 +39,11 @@ exercise::exercise! {
             key: "reuse",
             metric: Metric::FlopsPerLoadedByte,
             bound: Bound::AtLeast(1.5),
-            advice: "Weights, inputs or both still come from global memory once per use. The weights belong into __constant__ \
-                memory; the inputs into a shared tile that is RADIUS cells larger on each side.",
+            advice: "Weights, inputs or both still come from global memory once per use. The weights belong into \
+                __constant__ memory; the inputs into a shared tile that is RADIUS cells larger on each side.",
+            advice_with_tile: Some("Your tile is there, but too much still comes from global memory: the weights, if \
+                they are not in __constant__ memory; inputs that are read past the tile; or the halo, if the tile is \
+                small beside it."),
         }],
         not_judged_here: None,
         speed: Some(Speed {

@@ -38,13 +38,19 @@ exercise::exercise! {
                 key: "shared_reuse",
                 metric: Metric::FlopsPerSharedWavefront,
                 bound: Bound::AtLeast(44.0),
-                advice: "Two buffers are no reason to give up the outer products in registers of exercise 04.",
+                advice: "Two buffers are no reason to give up the outer products in registers of exercise 04: n values \
+                    of A and n of B give n * n products. Where they are there, take more of each, and see with the \
+                    command `look` whether banks conflict.",
+                advice_with_tile: None,
             },
             Requirement {
                 key: "reuse",
                 metric: Metric::FlopsPerLoadedByte,
                 bound: Bound::AtLeast(3.0),
                 advice: "The block no longer shares what it loads. Keep the tiles of exercise 04, two of each.",
+                advice_with_tile: Some("Your tiles are too small for what the block computes, or only one factor comes \
+                    from a tile: a block that makes SIDE x SIDE elements of C uses each element that it loads SIDE \
+                    times."),
             },
         ],
         not_judged_here: Some("whether loads overlap with arithmetic shows in time only, not in any counter"),

@@ -38,21 +38,25 @@ exercise::exercise! {
                 key: "reuse",
                 metric: Metric::FlopsPerLoadedByte,
                 bound: Bound::AtLeast(12.0),
-                advice: "A block fetches too much from global memory for what it computes. Let it make a larger piece of C, 64 x \
-                    64 at least, from tiles in shared memory.",
+                advice: "A block fetches too much from global memory for what it computes. Let it make a larger piece \
+                    of C, 64 x 64 at least, from tiles in shared memory.",
+                advice_with_tile: None,
             },
             Requirement {
                 key: "shared_reuse",
                 metric: Metric::FlopsPerSharedWavefront,
                 bound: Bound::AtLeast(60.0),
-                advice: "Shared memory cannot feed the arithmetic units at this rate. Make 8 x 8 elements per thread by outer \
-                    products, and mind the banks.",
+                advice: "Shared memory cannot feed the arithmetic units at this rate. Make 8 x 8 elements per thread \
+                    by outer products, and mind the banks.",
+                advice_with_tile: None,
             },
             Requirement {
                 key: "bytes_per_request",
                 metric: Metric::BytesPerGlobalRequest,
                 bound: Bound::AtLeast(300.0),
-                advice: "Four instructions move what one could. Load and store float4 where rows are aligned.",
+                advice: "Many of your loads or stores move less than one instruction could. Use float4 for both \
+                    factors and for C where rows are aligned.",
+                advice_with_tile: None,
             },
         ],
         not_judged_here: Some("the last factor of two is latency and instruction order, which show in time only"),

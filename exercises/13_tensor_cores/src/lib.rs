@@ -47,16 +47,19 @@ exercise::exercise! {
                 key: "multiply_adds",
                 metric: Metric::MultiplyAddsPerInstruction,
                 bound: Bound::AtLeast(40.0),
-                advice: "A multiply-add of the ordinary cores makes 32 products, one per lane; an mma makes 1,024. Let the tensor \
-                    cores multiply, and let each fragment that a warp has loaded serve several mma.",
+                advice: "A multiply-add of the ordinary cores makes 32 products, one per lane; an mma makes 1,024. Let \
+                    the tensor cores multiply, and let each fragment that a warp has loaded serve several mma.",
+                advice_with_tile: None,
             },
             Requirement::COALESCED_LOADS,
             Requirement {
                 key: "bank_conflicts",
                 metric: Metric::BankConflictsPerRequest,
                 bound: Bound::AtMost(0.5),
-                advice: "The lanes of a fragment lie in several rows of the tile, and these rows meet in the same banks. Which banks do \
-                    lanes 0, 4, 8 ... read from? Choose the distance of two rows so that all 32 are different.",
+                advice: "The lanes of a fragment lie in several rows of the tile, and these rows meet in the same \
+                    banks. Which banks do lanes 0, 4, 8 ... read from? Choose the distance of two rows so that all 32 \
+                    are different.",
+                advice_with_tile: None,
             },
         ],
         not_judged_here: None,

@@ -214,7 +214,7 @@ fn requirements(judged: &Judged<'_>) {
 }
 
 fn advice(row: &RequirementJudgement) {
-    let text = format!("{} {}", format!("{}:", row.requirement.key).yellow().bold(), row.requirement.advice);
+    let text = format!("{} {}", format!("{}:", row.requirement.key).yellow().bold(), row.advice);
     println!("{}\n", paragraph(&text, ""));
 }
 
