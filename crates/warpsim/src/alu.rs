@@ -58,8 +58,13 @@ pub(crate) trait Output: Copy {
     fn buffer() -> Self::Buffer;
     /// Puts the result of a lane.
     fn put(buffer: &mut Self::Buffer, lane: usize, value: Self);
-    /// Writes the lanes in `mask` to the destinations.
-    fn write(registers: &mut Registers, operands: &Operands, buffer: &Self::Buffer, mask: u32);
+    /// Writes the lanes in `mask` to the destinations. `AVX2`: the caller is built for CPUs that have it.
+    fn write<const AVX2: bool>(
+        registers: &mut Registers,
+        operands: &Operands,
+        buffer: &Self::Buffer,
+        mask: u32,
+    );
 }
 
 impl<T: Lane> Output for T {
@@ -77,8 +82,13 @@ impl<T: Lane> Output for T {
     }
 
     #[inline(always)]
-    fn write(registers: &mut Registers, operands: &Operands, buffer: &T::Buffer, mask: u32) {
-        T::write(registers, operands.dst[0], buffer, mask);
+    fn write<const AVX2: bool>(
+        registers: &mut Registers,
+        operands: &Operands,
+        buffer: &T::Buffer,
+        mask: u32,
+    ) {
+        T::write::<AVX2>(registers, operands.dst[0], buffer, mask);
     }
 }
 
@@ -98,17 +108,26 @@ impl<T: Lane, U: Lane> Output for (T, U) {
     }
 
     #[inline(always)]
-    fn write(registers: &mut Registers, operands: &Operands, buffer: &Self::Buffer, mask: u32) {
-        T::write(registers, operands.dst[0], &buffer.0, mask);
-        U::write(registers, operands.dst[1], &buffer.1, mask);
+    fn write<const AVX2: bool>(
+        registers: &mut Registers,
+        operands: &Operands,
+        buffer: &Self::Buffer,
+        mask: u32,
+    ) {
+        T::write::<AVX2>(registers, operands.dst[0], &buffer.0, mask);
+        U::write::<AVX2>(registers, operands.dst[1], &buffer.1, mask);
     }
 }
+
+/// Whether what is called with it is built for CPUs with AVX2.
+pub(crate) struct BuiltFor<const AVX2: bool>;
 
 macro_rules! map {
     ($name:ident, $kinds:ident, $($arg:ident : $ty:ident = $slot:literal),+) => {
         /// Applies `f` to every lane.
         #[inline(always)]
-        pub(crate) fn $name<$($ty: Lane,)+ D: Output>(
+        pub(crate) fn $name<const AVX2: bool, $($ty: Lane,)+ D: Output>(
+            _: BuiltFor<AVX2>,
             registers: &mut Registers,
             operands: &Operands,
             mask: u32,
@@ -119,7 +138,7 @@ macro_rules! map {
             for lane in 0..32 {
                 D::put(&mut out, lane, f(operands.imm, $($arg[lane]),+));
             }
-            D::write(registers, operands, &out, mask);
+            D::write::<AVX2>(registers, operands, &out, mask);
         }
 
         /// The signature of such a function.
@@ -173,7 +192,7 @@ fn read_all<T: Lane>(registers: &Registers, index: u16) -> Lanes<T> {
 
 #[inline(never)]
 fn write_all<D: Output>(registers: &mut Registers, operands: &Operands, buffer: &D::Buffer, mask: u32) {
-    D::write(registers, operands, buffer, mask);
+    D::write::<false>(registers, operands, buffer, mask);
 }
 
 /// Makes an [`Alu`] of a scalar function: `alu!(|a: u32, b: u32| a.wrapping_add(b))`. Two destinations: return a pair.
@@ -241,12 +260,12 @@ macro_rules! alu {
     }};
     (@fast $map:ident $kinds:ident, $f:expr) => {{
         unsafe fn portable(r: &mut $crate::registers::Registers, o: &$crate::registers::Operands, m: u32) {
-            $crate::alu::$map(r, o, m, $f)
+            $crate::alu::$map($crate::alu::BuiltFor::<false>, r, o, m, $f)
         }
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
         unsafe fn avx2(r: &mut $crate::registers::Registers, o: &$crate::registers::Operands, m: u32) {
-            $crate::alu::$map(r, o, m, $f)
+            $crate::alu::$map($crate::alu::BuiltFor::<true>, r, o, m, $f)
         }
         $crate::alu::Alu {
             signature: $crate::alu::$kinds(&$f),

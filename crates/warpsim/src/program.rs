@@ -166,36 +166,31 @@ pub(crate) enum Step {
     Clock(Class),
 }
 
-/// Instructions that a full warp executes in one go: none has a guard, and all either compute in registers or load
-/// words from shared memory.
+/// Instructions that a full warp executes in one go: none has a guard, and all either compute in registers or access
+/// memory without ordering anything. What can be looked at once for several of them is.
 #[derive(Debug)]
 pub(crate) struct StraightLine {
     /// How many instructions it stands for.
     pub(crate) length: u32,
     pub(crate) moves: Vec<Move>,
-    /// At most [`MOST_ROWS`].
     pub(crate) rows: Vec<Rows>,
 }
-
-/// How many [`Rows`] a straight line has at most.
-pub(crate) const MOST_ROWS: usize = 4;
 
 /// What there is to do on a straight line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Move {
     Alu(AluFn, Operands),
-    /// Look at how the loads of these rows lie, before the first of them.
-    Look(u8),
-    /// The load at `pc`: one of these rows, `distance` bytes behind the first, to register `to`.
-    Load {
-        rows: u8,
-        distance: i32,
-        to: u16,
+    /// `fma.rn.f32`, which is worth a move of its own.
+    MultiplyAdd(Operands),
+    /// All loads of these [`rows`](StraightLine::rows), some of which the program has further down.
+    Loads(u32),
+    /// A load or a store like any other.
+    Access {
         pc: u32,
     },
 }
 
-/// Loads on a straight line from the same base register, unchanged between them.
+/// Loads of a word of shared memory for each lane, from the same base register.
 #[derive(Debug)]
 pub(crate) struct Rows {
     pub(crate) base: Reg,
@@ -203,6 +198,8 @@ pub(crate) struct Rows {
     pub(crate) offset: i64,
     pub(crate) scope: Scope,
     pub(crate) loads: Repeats,
+    /// The register that each of them loads.
+    pub(crate) to: Vec<u16>,
 }
 
 /// Loads of one straight run of instructions whose base is the same register, unchanged since, have the same slot: how

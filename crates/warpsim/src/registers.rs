@@ -144,8 +144,8 @@ pub(crate) trait Lane: Copy + Default {
     fn buffer() -> Self::Buffer;
     /// Puts the value of a lane into the buffer, which holds none yet.
     fn put(buffer: &mut Self::Buffer, lane: usize, value: Self);
-    /// Writes the lanes in `mask`.
-    fn write(registers: &mut Registers, index: u16, buffer: &Self::Buffer, mask: u32);
+    /// Writes the lanes in `mask`. `AVX2`: the caller is built for CPUs that have it.
+    fn write<const AVX2: bool>(registers: &mut Registers, index: u16, buffer: &Self::Buffer, mask: u32);
 }
 
 impl Lane for bool {
@@ -161,7 +161,7 @@ impl Lane for bool {
         value
     }
 
-    // Each lane's bit in its place: comparing, selecting and collecting stay within vectors of 32-bit lanes.
+    // All ones or zero: comparing, selecting and collecting stay within vectors of 32-bit lanes.
     type Buffer = Lanes<u32>;
 
     #[inline(always)]
@@ -171,21 +171,33 @@ impl Lane for bool {
 
     #[inline(always)]
     fn put(buffer: &mut Lanes<u32>, lane: usize, value: bool) {
-        buffer[lane] = if value { 1 << lane } else { 0 };
+        buffer[lane] = if value { u32::MAX } else { 0 };
     }
 
     #[inline(always)]
-    fn write(registers: &mut Registers, index: u16, buffer: &Lanes<u32>, mask: u32) {
-        // In two steps, or the compiler takes the vectors apart.
-        let mut eight = [0; 8];
-        for row in buffer.as_chunks::<8>().0 {
-            for lane in 0..8 {
-                eight[lane] |= row[lane];
-            }
+    fn write<const AVX2: bool>(registers: &mut Registers, index: u16, buffer: &Lanes<u32>, mask: u32) {
+        #[cfg(target_arch = "x86_64")]
+        if AVX2 {
+            // SAFETY: as the caller says.
+            return registers.set_pred(index, unsafe { signs(buffer) }, mask);
         }
-        let bits = eight.iter().fold(0, |bits, some| bits | some);
+        let bits = buffer.iter().enumerate().fold(0, |bits, (lane, value)| bits | value & 1 << lane);
         registers.set_pred(index, bits, mask);
     }
+}
+
+/// The highest bit of every lane. (The compiler does not find these instructions by itself.)
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx2")]
+fn signs(lanes: &Lanes<u32>) -> u32 {
+    use std::arch::x86_64::{__m256, _mm256_loadu_ps, _mm256_movemask_ps};
+    let eights = lanes.as_chunks::<8>().0.iter().enumerate();
+    eights.fold(0, |bits, (number, eight)| {
+        // SAFETY: eight words are what it loads.
+        let eight: __m256 = unsafe { _mm256_loadu_ps(eight.as_ptr().cast()) };
+        bits | (_mm256_movemask_ps(eight) as u32) << (8 * number)
+    })
 }
 
 // Plain loops over 32 lanes: iterators are only as fast where all of them are inlined, which depends on how the crate
@@ -219,7 +231,7 @@ macro_rules! lane {
             }
 
             #[inline(always)]
-            fn write(registers: &mut Registers, index: u16, value: &Lanes<$ty>, mask: u32) {
+            fn write<const AVX2: bool>(registers: &mut Registers, index: u16, value: &Lanes<$ty>, mask: u32) {
                 let mut bits = [0; 32];
                 for lane in 0..32 {
                     let $value = value[lane];

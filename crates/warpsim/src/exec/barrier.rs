@@ -62,8 +62,8 @@ impl One {
             // Threads are counted in whole warps.
             Some(threads) => self.arrived.iter().filter(|&&m| m != 0).count() as u32 * 32 >= threads,
             None => {
-                self.arrived.iter().any(|&m| m != 0)
-                    && self.arrived.iter().zip(alive).all(|(m, alive)| alive & !m == 0)
+                self.arrived.iter().zip(alive).all(|(m, alive)| alive & !m == 0)
+                    && self.arrived.iter().any(|&m| m != 0)
             }
         }
     }

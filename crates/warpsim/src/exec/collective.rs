@@ -1,7 +1,7 @@
 //! Instructions in which lanes of a warp meet: `__syncwarp`, shuffles, votes, matches, reductions, `ldmatrix`.
 
 use super::memory::Part;
-use super::warp::{State, Warp};
+use super::warp::{Fragment, State, Warp};
 use super::{Machine, Stop};
 use crate::fault::{BarrierProblem, Touch};
 use crate::isa::AtomicFn;
@@ -366,8 +366,12 @@ impl<O: Observer> Machine<'_, '_, O> {
 
 /// The fragments that wait for other lanes of their warp.
 fn waiting(warp: &Warp) -> Vec<usize> {
-    let waits = |&i: &usize| matches!(warp.fragments[i].state, State::Meeting { .. } | State::Gathering);
-    (0..warp.fragments.len()).filter(waits).collect()
+    let waits = |fragment: &Fragment| matches!(fragment.state, State::Meeting { .. } | State::Gathering);
+    // Mostly there are none.
+    if !warp.fragments.iter().any(waits) {
+        return Vec::new();
+    }
+    (0..warp.fragments.len()).filter(|&i| waits(&warp.fragments[i])).collect()
 }
 
 /// For each lane the lanes that it names in its member mask; without one, those that are here.

@@ -25,17 +25,43 @@ impl<O: Observer> Machine<'_, '_, O> {
         /// The load that kernels do most: one word of shared memory for each lane of a full warp, lying as the last one
         /// of this instruction did, or as the one that `known` remembers. Returns false, having done nothing, where
         /// [`Self::load`] has to look closer.
-        pub(super) fn load_shared_word, load_shared_word_avx2, load_word::<true>(
+        pub(super) fn load_shared_word, load_shared_word_avx2, load_known_word::<true>(
             warp: &mut Warp, at: Site, memory: &Memory, ops: &Operands, known: &mut u32
         ) -> bool;
         /// The same from global memory.
-        pub(super) fn load_global_word, load_global_word_avx2, load_word::<false>(
+        pub(super) fn load_global_word, load_global_word_avx2, load_known_word::<false>(
             warp: &mut Warp, at: Site, memory: &Memory, ops: &Operands, known: &mut u32
         ) -> bool;
     }
 
+    /// Loads a word a lane. `known` remembers how the addresses lie, for loads that have the same base.
     #[inline(always)]
-    fn load_word<const IS_SHARED: bool>(
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn load_word<const AVX2: bool>(
+        &mut self,
+        warp: &mut Warp,
+        fragment: usize,
+        at: Site,
+        memory: &Memory,
+        ops: &Operands,
+        active: u32,
+        known: &mut u32,
+    ) {
+        let is_done = active == FULL
+            && !warp.registers.tainted
+            && if memory.space == Some(Space::Shared) {
+                self.load_shared_word::<AVX2>(warp, at, memory, ops, known)
+            } else {
+                self.load_global_word::<AVX2>(warp, at, memory, ops, known)
+            };
+        if !is_done {
+            *known = UNKNOWN;
+            self.load::<AVX2>(warp, fragment, at, memory, ops, active);
+        }
+    }
+
+    #[inline(always)]
+    fn load_known_word<const IS_SHARED: bool>(
         &mut self,
         warp: &mut Warp,
         at: Site,

@@ -28,7 +28,7 @@ use crate::pattern::PatternCache;
 use crate::program::Program;
 use barrier::Barriers;
 use shared::SharedMemory;
-use warp::{State, Warp};
+use warp::{Fragment, State, Warp};
 
 /// What stays the same during a launch.
 pub(crate) struct Context<'p> {
@@ -106,6 +106,8 @@ const IDLE_POLLS: u32 = 64;
 const BUSY_SLICES: u32 = 1 << 8;
 /// Blocks between two looks at the clock.
 const BLOCKS_PER_LOOK: u64 = 16;
+/// Warp instructions between two looks while a block runs.
+const INSTRUCTIONS_PER_LOOK: u64 = 1 << 12;
 
 /// Executes blocks. One machine runs a contiguous range of them, on its own view of global memory.
 pub(crate) struct Machine<'c, 'v, O> {
@@ -202,6 +204,7 @@ impl<'c, 'v, O: Observer> Machine<'c, 'v, O> {
         let mut running = self.warps.len();
         let mut finished = vec![false; running];
         let mut stand_in = Box::<Warp>::default();
+        let mut look = self.executed + INSTRUCTIONS_PER_LOOK;
         while running > 0 {
             let mut progress = false;
             for (number, finished) in finished.iter_mut().enumerate() {
@@ -222,8 +225,11 @@ impl<'c, 'v, O: Observer> Machine<'c, 'v, O> {
                     Turn::Preempted => progress = true,
                     Turn::Blocked => progress |= self.executed != before,
                 }
-                if Instant::now() >= self.context.deadline && running > 0 {
-                    return Err(self.out_of_time(number));
+                if self.executed >= look {
+                    look = self.executed + INSTRUCTIONS_PER_LOOK;
+                    if Instant::now() >= self.context.deadline && running > 0 {
+                        return Err(self.out_of_time(number));
+                    }
                 }
             }
             if !progress && running > 0 && !self.unblock() {
@@ -284,8 +290,11 @@ impl<'c, 'v, O: Observer> Machine<'c, 'v, O> {
     /// The next fragment that can go on, from the current one on.
     fn next_ready(&mut self, warp: &mut Warp) -> Option<usize> {
         self.pass_barriers(warp);
-        let count = warp.fragments.len();
-        (0..count).map(|i| (warp.current + i) % count).find(|&i| warp.fragments[i].state == State::Ready)
+        let is_ready = |fragment: &Fragment| fragment.state == State::Ready;
+        let from = if warp.current < warp.fragments.len() { warp.current } else { 0 };
+        let (before, after) = warp.fragments.split_at(from);
+        let later = after.iter().position(is_ready).map(|i| from + i);
+        later.or_else(|| before.iter().position(is_ready))
     }
 
     /// When nothing in the block can go on: lets lanes held at a join go, for others may wait for them at a

@@ -285,9 +285,16 @@ pub(super) fn scatter(
     }
 }
 
+/// Words as the machine has them in memory.
+#[inline(always)]
+pub(super) fn bytes_of(words: &[u32; 8]) -> [u8; 32] {
+    // SAFETY: plain bits, of the same size.
+    unsafe { std::mem::transmute(*words) }
+}
+
 /// Writes the first `N` bytes of `from`.
 #[inline(always)]
-fn put<const N: usize>(to: &mut [u8], valid: &mut [u8], at: u64, from: &[u8]) {
+pub(super) fn put<const N: usize>(to: &mut [u8], valid: &mut [u8], at: u64, from: &[u8]) {
     let range = at as usize..at as usize + N;
     to[range.clone()].copy_from_slice(&from[..N]);
     valid[range].copy_from_slice(&[0xff; N]);

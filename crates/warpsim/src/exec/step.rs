@@ -3,7 +3,7 @@
 use super::load::UNKNOWN;
 use super::warp::{NONE, State, Warp};
 use super::{IDLE_POLLS, Machine, Stop};
-use crate::fault::{Refused, Sink, Space};
+use crate::fault::{Refused, Sink};
 use crate::lower::PTX;
 use crate::observer::{Observer, Order, Site};
 use crate::program::{BASE_SLOTS, FlowRule, Guard, Inst, NOWHERE, Step};
@@ -67,7 +67,9 @@ impl<O: Observer> Machine<'_, '_, O> {
                     pc += executed;
                     left -= u64::from(executed);
                     known = [UNKNOWN; BASE_SLOTS];
-                    continue;
+                    if executed > 0 {
+                        continue;
+                    }
                 }
             }
             left -= 1;
@@ -123,17 +125,7 @@ impl<O: Observer> Machine<'_, '_, O> {
                     if slot.leads {
                         *known = UNKNOWN;
                     }
-                    let is_done = active == FULL
-                        && !warp.registers.tainted
-                        && if memory.space == Some(Space::Shared) {
-                            self.load_shared_word::<AVX2>(warp, at!(), memory, &inst.ops, known)
-                        } else {
-                            self.load_global_word::<AVX2>(warp, at!(), memory, &inst.ops, known)
-                        };
-                    if !is_done {
-                        *known = UNKNOWN;
-                        self.load::<AVX2>(warp, fragment, at!(), memory, &inst.ops, active);
-                    }
+                    self.load_word::<AVX2>(warp, fragment, at!(), memory, &inst.ops, active, known);
                 }
                 Step::Load(ref memory) => {
                     self.load::<AVX2>(warp, fragment, at!(), memory, &inst.ops, active);

@@ -8,10 +8,10 @@ use super::shared::SharedMemory;
 use super::step::origin;
 use super::warp::Warp;
 use crate::fault::{Sink, Space, Touch};
-use crate::observer::{Observer, Site};
+use crate::observer::{Access, Addresses, Observer, Site};
 use crate::pattern::{Eight, lanes};
 use crate::program::Memory;
-use crate::registers::{Class, Lanes, Operands};
+use crate::registers::{Class, FULL, Lanes, Operands};
 
 /// The values of a store.
 struct Values<'a> {
@@ -39,10 +39,13 @@ impl<O: Observer> Machine<'_, '_, O> {
         ops: &Operands,
         active: u32,
     ) {
-        let addresses = self.addresses(warp, fragment, at, memory, ops.src[0], active);
         if memory.space != Some(Space::Local) {
             warp.fragments[fragment].idle = 0;
         }
+        if active == FULL && !warp.registers.tainted && self.store_shared_word(warp, at, memory, ops) {
+            return;
+        }
+        let addresses = self.addresses(warp, fragment, at, memory, ops.src[0], active);
         let count = usize::from(memory.count);
         let width = memory.width() as usize;
         let mut room = self.values.take().unwrap_or_else(|| Box::new([0; 1024]));
@@ -72,6 +75,72 @@ impl<O: Observer> Machine<'_, '_, O> {
             }
         }
         self.values = Some(room);
+    }
+
+    /// The store that kernels do most: one word of shared memory for each lane of a full warp, lying as the last one of
+    /// this instruction did. Returns false, having done nothing, where it is another one.
+    #[inline(always)]
+    fn store_shared_word(&mut self, warp: &Warp, at: Site, memory: &Memory, ops: &Operands) -> bool {
+        let is_word = memory.width() == 4 && memory.class == Class::Word && memory.count == 1;
+        if memory.space != Some(Space::Shared) || !is_word {
+            return false;
+        }
+        let (first, known) = match memory.base {
+            Some(Class::Wide) => {
+                let base = warp.registers.wide(ops.src[0]);
+                (base[0].wrapping_add(memory.offset as u64), self.patterns.known_words(at.pc, base))
+            }
+            Some(Class::Word) => {
+                let base = warp.registers.word(ops.src[0]);
+                (
+                    u64::from(base[0].wrapping_add(memory.offset as u32)),
+                    self.patterns.known_words(at.pc, base),
+                )
+            }
+            _ => return false,
+        };
+        let last = (self.shared.data.len() as u64).checked_sub(4);
+        let (Some(known), Some(last)) = (known, last) else { return false };
+        let mut entry = self.patterns.entry(known);
+        if !entry.shape.fits(first, first, last, 4) {
+            return false;
+        }
+        let values = warp.registers.word(ops.src[1]);
+        if !O::SILENT {
+            if !entry.has_pattern() {
+                entry = self.patterns.aligned(known, first);
+            }
+            let access = Access {
+                touch: Touch::Write,
+                space: Space::Shared,
+                bytes: 4,
+                mask: FULL,
+                addresses: Addresses::new(first, &entry.relative),
+                pattern: &entry.pattern,
+                order: memory.order,
+                scope: memory.scope,
+                is_async: false,
+                values: Some(&values.map(u64::from)),
+            };
+            self.observer.access(at, &access);
+        }
+        let SharedMemory { data: to, valid } = &mut self.shared;
+        for (eight, (words, lie)) in values.as_chunks::<8>().0.iter().zip(entry.shape.eights).enumerate() {
+            let place = |lane: usize| first.wrapping_add(entry.relative[8 * eight + lane]) as usize;
+            match lie {
+                Eight::Contiguous => {
+                    scatter::put::<32>(to, valid, place(0) as u64, &scatter::bytes_of(words));
+                }
+                // Of lanes that store to one place, the last one has the last word.
+                Eight::Same => scatter::put::<4>(to, valid, place(7) as u64, &words[7].to_le_bytes()),
+                Eight::Scattered => {
+                    for lane in 0..8 {
+                        scatter::put::<4>(to, valid, place(lane) as u64, &words[lane].to_le_bytes());
+                    }
+                }
+            }
+        }
+        true
     }
 
     #[inline(always)]

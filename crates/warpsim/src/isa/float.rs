@@ -7,15 +7,26 @@ use super::Form;
 use super::double::settle;
 use super::form::Mode;
 use super::{approx, double, round};
-use crate::alu::alu;
+use crate::alu::{self, Alu, BuiltFor, alu};
+use crate::registers::{FULL, Operands, Registers};
 
 pub(super) static TABLES: &[&[Form]] = &[SINGLE, SINGLE_FTZ, SINGLE_MODES, APPROXIMATE, DOUBLE, DOUBLE_MODES];
+
+/// `fma.rn.f32`.
+pub(super) const MULTIPLY_ADD: Alu = alu!(|a: f32, b: f32, c: f32| canon(a.mul_add(b, c)));
+
+/// What [`MULTIPLY_ADD`] does for all lanes, where the caller wants it in place.
+#[inline(always)]
+pub(crate) fn multiply_add(registers: &mut Registers, operands: &Operands) {
+    let function = |_, a: f32, b: f32, c: f32| canon(a.mul_add(b, c));
+    alu::map3(BuiltFor::<false>, registers, operands, FULL, function);
+}
 
 static SINGLE: &[Form] = &[
     Form::new("add{.rn|}.f32", alu!(|a: f32, b: f32| canon(a + b))),
     Form::new("sub{.rn|}.f32", alu!(|a: f32, b: f32| canon(a - b))),
     Form::new("mul{.rn|}.f32", alu!(|a: f32, b: f32| canon(a * b))),
-    Form::new("{fma|mad}.rn.f32", alu!(|a: f32, b: f32, c: f32| canon(a.mul_add(b, c)))),
+    Form::new("{fma|mad}.rn.f32", MULTIPLY_ADD),
     Form::new("div.rn.f32", alu!(|a: f32, b: f32| canon(a / b))),
     Form::new("rcp.rn.f32", alu!(|a: f32| canon(1.0 / a))),
     Form::new("sqrt.rn.f32", alu!(|a: f32| canon(a.sqrt()))),

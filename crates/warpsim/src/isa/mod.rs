@@ -17,7 +17,7 @@
 use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock};
 
-use crate::alu::Alu;
+use crate::alu::{Alu, AluFn};
 
 mod approx;
 mod atomic;
@@ -40,6 +40,7 @@ mod tests;
 mod wmma;
 
 pub(crate) use atomic::{AtomicFn, atomic};
+pub(crate) use float::multiply_add;
 pub(crate) use form::{Form, Mode};
 use form::{expand, key};
 pub(crate) use matrix::Fragment;
@@ -51,6 +52,12 @@ pub(crate) const SECOND_PREDICATE: &str = "|q";
 
 /// A modifier that says that the predicate `c` is to be complemented.
 pub(crate) const NEGATED_C: &str = "!c";
+
+/// Whether this is what [`multiply_add`] does for all lanes. (If the compiler makes two functions of it, this may say no
+/// for one of them, and if it makes one of two that do the same, yes for both.)
+pub(crate) fn is_multiply_add(function: AluFn) -> bool {
+    std::ptr::fn_addr_eq(function, float::MULTIPLY_ADD.select())
+}
 
 /// All tables. Where two forms stand for the same instruction, the first one counts.
 static TABLES: &[&[&[Form]]] = &[

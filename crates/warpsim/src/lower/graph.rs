@@ -35,7 +35,7 @@ pub(super) fn analyse(program: &mut Program, first: u32, drafts: &[Draft]) -> Ve
     }
     for block in &blocks {
         share_bases(program, first, drafts, block);
-        straight::find(program, block.start..block.end);
+        straight::find(program, first, drafts, block.start..block.end);
     }
     unset(program, first, drafts, &blocks)
 }

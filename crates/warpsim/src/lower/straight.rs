@@ -1,85 +1,112 @@
 //! Finds straight lines: what a full warp can execute without looking at anything in between.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
+use super::function::Draft;
 use crate::fault::Space;
-use crate::observer::{Repeat, Repeats};
-use crate::program::{BaseSlot, Guard, MOST_ROWS, Memory, Move, Program, Reg, Rows, Step, StraightLine};
+use crate::isa;
+use crate::observer::{Order, Repeat, Repeats};
+use crate::program::{Guard, Memory, Move, NOWHERE, Program, Reg, Rows, Step, StraightLine};
+use crate::registers::Class;
 
 /// Fewer instructions than this are not worth a straight line.
 const LEAST: u32 = 2;
 
-/// Cuts straight lines out of a block of instructions that are entered and left at its ends only.
-pub(super) fn find(program: &mut Program, block: Range<u32>) {
-    let mut line = StraightLine { length: 0, moves: Vec::new(), rows: Vec::new() };
-    // For each slot of bases the rows that are open.
-    let mut open = [None; crate::program::BASE_SLOTS];
+/// Cuts straight lines out of a block of instructions that are entered and left at its ends only; `drafts` are those of
+/// the instructions from `first` on.
+pub(super) fn find(program: &mut Program, first: u32, drafts: &[Draft], block: Range<u32>) {
+    let mut line = Builder::default();
     for pc in block.clone() {
-        if !extend(program, pc, &mut line, &mut open) {
-            end(program, pc, &mut line);
-            open = Default::default();
-            // It may be that the line had no room for more rows.
-            extend(program, pc, &mut line, &mut open);
+        if !line.take(program, pc, &drafts[(pc - first) as usize]) {
+            std::mem::take(&mut line).end(program, pc);
         }
     }
-    end(program, block.end, &mut line);
+    line.end(program, block.end);
 }
 
-/// Takes the instruction into the line, if it fits there.
-fn extend(
-    program: &Program,
-    pc: u32,
-    line: &mut StraightLine,
-    open: &mut [Option<u8>; crate::program::BASE_SLOTS],
-) -> bool {
-    let inst = &program.code[pc as usize];
-    if inst.guard != Guard::Always {
-        return false;
-    }
-    match inst.step {
-        Step::Nothing => {}
-        Step::Alu(function) => line.moves.push(Move::Alu(function, inst.ops)),
-        Step::LoadWord(memory @ Memory { space: Some(Space::Shared), base: Some(class), .. }, slot) => {
-            let known = open[usize::from(slot.number)].filter(|_| !slot.leads);
-            let distance_from = |rows: &Rows| i32::try_from(memory.offset.wrapping_sub(rows.offset)).ok();
-            let placed = known.and_then(|number| {
-                let distance = distance_from(&line.rows[usize::from(number)])?;
-                // Whether all are aligned is asked once.
-                (distance % 4 == 0).then_some((number, distance))
-            });
-            let (rows, distance) = match placed {
-                Some(placed) => placed,
-                None if line.rows.len() < MOST_ROWS => {
-                    let number = line.rows.len() as u8;
-                    line.rows.push(Rows {
-                        base: Reg { class, index: inst.ops.src[0] },
-                        offset: memory.offset,
-                        scope: memory.scope,
-                        loads: Repeats { each: Vec::new(), lowest: 0, highest: 0 },
-                    });
-                    line.moves.push(Move::Look(number));
-                    open[usize::from(slot.number)] = (slot != BaseSlot::NONE).then_some(number);
-                    (number, 0)
-                }
-                None => return false,
-            };
-            let loads = &mut line.rows[usize::from(rows)].loads;
-            loads.each.push(Repeat { pc, distance: i64::from(distance) });
-            loads.lowest = loads.lowest.min(i64::from(distance));
-            loads.highest = loads.highest.max(i64::from(distance));
-            line.moves.push(Move::Load { rows, distance, to: inst.ops.dst[0], pc });
+/// A line that may get longer.
+#[derive(Default)]
+struct Builder {
+    length: u32,
+    moves: Vec<Move>,
+    rows: Vec<Rows>,
+    /// Rows that may get more loads, by their base.
+    open: HashMap<Reg, usize>,
+    /// The last instruction that read or wrote each register.
+    last_use: HashMap<Reg, u32>,
+}
+
+impl Builder {
+    /// Takes an instruction into the line, if it fits there.
+    fn take(&mut self, program: &Program, pc: u32, draft: &Draft) -> bool {
+        let inst = &program.code[pc as usize];
+        if inst.guard != Guard::Always {
+            return false;
         }
-        _ => return false,
+        match inst.step {
+            Step::Nothing => {}
+            Step::Alu(function) if isa::is_multiply_add(function) => {
+                self.moves.push(Move::MultiplyAdd(inst.ops));
+            }
+            Step::Alu(function) => self.moves.push(Move::Alu(function, inst.ops)),
+            Step::LoadWord(ref memory @ Memory { space: Some(Space::Shared), base: Some(class), .. }, _) => {
+                let base = Reg { class, index: inst.ops.src[0] };
+                self.load(pc, base, memory, inst.ops.dst[0]);
+            }
+            Step::LoadWord(..) => self.access(pc),
+            Step::Load(memory) | Step::Store(memory) if memory.order == Order::Weak => self.access(pc),
+            _ => return false,
+        }
+        for &reg in draft.reads.iter().chain(&draft.writes) {
+            self.last_use.insert(reg, pc);
+        }
+        for written in &draft.writes {
+            self.open.remove(written);
+        }
+        self.length += 1;
+        true
     }
-    line.length += 1;
-    true
-}
 
-/// The line ends before `pc`; begins another one.
-fn end(program: &mut Program, pc: u32, line: &mut StraightLine) {
-    let line = std::mem::replace(line, StraightLine { length: 0, moves: Vec::new(), rows: Vec::new() });
-    if line.length >= LEAST {
-        program.code[(pc - line.length) as usize].straight = program.straight.len() as u32;
-        program.straight.push(line);
+    /// A load of words of shared memory. It is done together with earlier ones from the same base, unless its register
+    /// is still needed for something else then.
+    fn load(&mut self, pc: u32, base: Reg, memory: &Memory, to: u16) {
+        let last_use = self.last_use.get(&Reg { class: Class::Word, index: to });
+        let open = self.open.get(&base).and_then(|&number| {
+            let rows = &mut self.rows[number];
+            let distance = i32::try_from(memory.offset.wrapping_sub(rows.offset)).ok()?;
+            let is_free = last_use.is_none_or(|&pc| pc < rows.loads.each[0].pc);
+            // Whether all are aligned is asked once.
+            (is_free && distance % 4 == 0).then_some((rows, distance))
+        });
+        if let Some((rows, distance)) = open {
+            let distance = i64::from(distance);
+            rows.to.push(to);
+            rows.loads.each.push(Repeat { pc, distance });
+            rows.loads.lowest = rows.loads.lowest.min(distance);
+            rows.loads.highest = rows.loads.highest.max(distance);
+            return;
+        }
+        let loads = Repeats { each: vec![Repeat { pc, distance: 0 }], lowest: 0, highest: 0 };
+        self.open.insert(base, self.rows.len());
+        self.moves.push(Move::Loads(self.rows.len() as u32));
+        self.rows.push(Rows { base, offset: memory.offset, scope: memory.scope, loads, to: vec![to] });
+    }
+
+    /// Another access. The line may end with it, and it may write what loads behind it read: those are not done before.
+    fn access(&mut self, pc: u32) {
+        self.moves.push(Move::Access { pc });
+        self.open.clear();
+    }
+
+    /// The line ends before `pc`.
+    fn end(self, program: &mut Program, pc: u32) {
+        let Builder { length, moves, rows, .. } = self;
+        if length >= LEAST {
+            let begin = &mut program.code[(pc - length) as usize];
+            debug_assert_eq!(begin.straight, NOWHERE);
+            begin.straight = program.straight.len() as u32;
+            program.straight.push(StraightLine { length, moves, rows });
+        }
     }
 }

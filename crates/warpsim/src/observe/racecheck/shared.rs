@@ -72,6 +72,17 @@ struct Writes {
     cells: Vec<Written>,
 }
 
+impl Writes {
+    /// Whether there are any in this phase to one of the cells.
+    #[inline]
+    fn have_any(&self, cells: &Cells<'_>, shift: u32) -> bool {
+        cells.groups.iter().any(|&(offset, _)| {
+            let first = ((cells.base + offset) >> shift) as usize;
+            self.cells[first..first + cells.per_lane].iter().any(|w| w.phase == cells.range.phase)
+        })
+    }
+}
+
 /// Accesses of one class.
 #[derive(Clone, Debug, Default)]
 struct Table {
@@ -163,7 +174,7 @@ impl SharedShadow {
             }
         }
         let reading = READS.iter().position(|class| *class == current.class);
-        if self.writes.iter().any(|writes| writes.touched.meets(range))
+        if self.writes.iter().any(|writes| writes.touched.meets(range) && writes.have_any(&cells, self.shift))
             || (reading.is_none() && self.tables.iter().any(|table| table.touched.meets(range)))
         {
             if reading.is_none() {
@@ -312,14 +323,20 @@ impl SharedShadow {
         let clock = current.order.warp(current.at.warp).clock;
         let writes = &mut self.writes[index];
         writes.touched.add(cells.range);
+        let now = Written { phase, clock, thread: 32 * current.at.warp, code: current.code, value: None };
         for &(offset, lanes) in cells.groups {
             let first = ((cells.base + offset) >> self.shift) as usize;
             // Of lanes that store to one place, the last one counts.
             let lane = 31 - lanes.leading_zeros();
-            let thread = 32 * current.at.warp + lane;
+            let now = Written { thread: now.thread + lane, ..now };
+            if let ([written], 2) = (&mut writes.cells[first..first + cells.per_lane], self.shift) {
+                // A word, which most are.
+                *written =
+                    Written { value: current.values.map(|values| values[lane as usize] as u32), ..now };
+                continue;
+            }
             for (part, written) in writes.cells[first..first + cells.per_lane].iter_mut().enumerate() {
-                let value = current.cell_value(lane, part, self.shift);
-                *written = Written { phase, clock, thread, code: current.code, value };
+                *written = Written { value: current.cell_value(lane, part, self.shift), ..now };
             }
         }
     }

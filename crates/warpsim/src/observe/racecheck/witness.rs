@@ -92,26 +92,37 @@ impl Table {
         for &(offset, lanes) in groups {
             for cell in cells_of(offset) {
                 let touched = &mut self.touched[cell];
-                let now = Touched { lanes, has_elsewhere: touched.has_elsewhere, ..now };
-                if touched.phase == now.phase {
-                    let again =
-                        touched.warp == now.warp && touched.clock == now.clock && touched.code == now.code;
-                    if again && !touched.has_more {
-                        touched.lanes |= lanes;
-                    } else {
-                        self.mark_again(cell, now);
-                    }
-                } else if touched.phase != 0 && touched.phase < block_phase && !touched.has_elsewhere {
-                    self.mark_in_block(cell, now);
-                } else {
-                    *touched = now;
+                let is_of_earlier_block = touched.phase != 0 && touched.phase < block_phase;
+                if touched.phase == now.phase || is_of_earlier_block && !touched.has_elsewhere {
+                    self.mark_beside(cell, Touched { lanes, ..now });
+                    continue;
                 }
+                // Field by field, for this is what happens most.
+                (touched.phase, touched.clock, touched.lanes) = (now.phase, now.clock, lanes);
+                (touched.code, touched.warp, touched.has_more) = (now.code, now.warp, false);
             }
         }
     }
 
-    /// The cell was touched in this phase before.
+    /// The cell was touched in this phase before, or by another block, of which nothing is known yet.
     #[inline(never)]
+    fn mark_beside(&mut self, cell: usize, now: Touched) {
+        let touched = &mut self.touched[cell];
+        let now = Touched { has_elsewhere: touched.has_elsewhere, ..now };
+        if touched.phase != now.phase {
+            self.mark_in_block(cell, now);
+        } else if touched.warp == now.warp
+            && touched.clock == now.clock
+            && touched.code == now.code
+            && !touched.has_more
+        {
+            touched.lanes |= now.lanes;
+        } else {
+            self.mark_again(cell, now);
+        }
+    }
+
+    /// The cell was touched in this phase before.
     fn mark_again(&mut self, cell: usize, mut now: Touched) {
         if self.more.is_empty() {
             self.more = vec![More::default(); self.touched.len()];
@@ -141,7 +152,6 @@ impl Table {
     }
 
     /// The cell was touched by another block; one witness of those is enough.
-    #[inline(never)]
     fn mark_in_block(&mut self, cell: usize, now: Touched) {
         if self.elsewhere.is_empty() {
             self.elsewhere = vec![Elsewhere::default(); self.touched.len()];

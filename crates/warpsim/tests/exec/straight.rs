@@ -1,0 +1,188 @@
+//! What a full warp executes in one go must come to the same as one instruction after another: memory, faults, counters.
+
+use warpsim::{Checks, Device, FaultKind, Launch, Program, Report};
+
+/// A kernel of one pointer, which has `%r` (with `%r0` the thread's index and `%r1` four times that), `%rd0` its pointer plus
+/// `%r1`, `%f`, and 1 KiB of shared memory, the first 512 bytes of which each thread fills with its index.
+fn kernel(body: &str) -> String {
+    format!(
+        ".version 8.0
+.target sm_80
+.address_size 64
+.shared .align 16 .b8 tile[1024];
+.visible .entry k(.param .u64 p) {{
+.reg .pred %p<4>;
+.reg .b32 %r<40>;
+.reg .f32 %f<40>;
+.reg .b64 %rd<8>;
+mov.u32 %r0, %tid.x;
+shl.b32 %r1, %r0, 2;
+ld.param.u64 %rd1, [p];
+cvta.to.global.u64 %rd1, %rd1;
+mul.wide.u32 %rd0, %r0, 4;
+add.s64 %rd0, %rd1, %rd0;
+mov.u32 %r2, tile;
+add.s32 %r3, %r2, %r1;
+setp.ge.s32 %p0, %r1, %r0;
+st.shared.u32 [%r3], %r0;
+bar.sync 0;
+{body}
+ret;
+}}"
+    )
+}
+
+fn run(text: &str, launches: u32) -> (Report, Vec<u8>) {
+    let module = ptx::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let program = Program::new(&module, "k").unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let mut device = Device::new();
+    let out = device.alloc_from("out", vec![7; 4096]);
+    let mut launch = Launch::new([1, 1, 1], [128, 1, 1]).arg(out);
+    launch.checks = Checks::ALL;
+    let mut report = launch.run(&program, &mut device).expect("runs");
+    for _ in 1..launches {
+        report = launch.run(&program, &mut device).expect("runs");
+    }
+    (report, device.read(out).to_vec())
+}
+
+/// Runs `body` three times over, for what an access looks like is known from the second time on; as it is, and with a guard
+/// that always holds before every instruction, which a straight line has none of. Compares, and returns the report.
+fn same(body: &str) -> Report {
+    let looped = |body: &str| {
+        let begin = "mov.u32 %r39, 0;\nAGAIN:\n";
+        let end = "\nadd.s32 %r39, %r39, 1;\nsetp.lt.u32 %p1, %r39, 3;\n@%p1 bra AGAIN;";
+        kernel(&format!("{begin}{body}{end}"))
+    };
+    let guarded: String = body.lines().map(|line| format!("@%p0 {}\n", line.trim())).collect();
+    let (report, memory) = run(&looped(body), 2);
+    let (other, expected) = run(&looped(guarded.trim_end()), 2);
+    assert_eq!(memory, expected, "{body}");
+    assert_eq!(report.counters, other.counters, "{body}");
+    let told = |report: &Report| -> Vec<_> {
+        report
+            .faults
+            .iter()
+            .map(|f| (f.kind, f.party.clone(), f.other.clone(), f.count, f.detail.clone()))
+            .collect()
+    };
+    assert_eq!(told(&report), told(&other), "{body}");
+    assert_eq!(report.worst, other.worst, "{body}");
+    report
+}
+
+#[test]
+fn a_register_that_is_loaded_twice_holds_each_value_in_its_time() {
+    let report = same(
+        "ld.shared.u32 %r10, [%r2];
+        add.s32 %r11, %r10, 1;
+        ld.shared.u32 %r10, [%r2+4];
+        add.s32 %r11, %r11, %r10;
+        mov.u32 %r12, %r11;
+        ld.shared.u32 %r11, [%r2+8];
+        add.s32 %r12, %r12, %r11;
+        st.global.u32 [%rd0], %r12;",
+    );
+    assert!(report.faults.is_empty(), "{:?}", report.faults);
+    let (_, memory) = run(&kernel("ld.shared.u32 %r10, [%r2+4];\nst.global.u32 [%rd0], %r10;"), 1);
+    assert_eq!(memory[..4], 1u32.to_le_bytes());
+}
+
+#[test]
+fn a_base_that_a_load_overwrites_is_another_base_from_then_on() {
+    // Word 4 i holds i.
+    same(
+        "mov.u32 %r20, %r2;
+        ld.shared.u32 %r21, [%r20+12];
+        ld.shared.u32 %r20, [%r20+32];
+        ld.shared.u32 %r22, [%r20+4];
+        add.s32 %r21, %r21, %r22;
+        st.global.u32 [%rd0], %r21;",
+    );
+}
+
+#[test]
+fn loads_behind_a_store_see_it() {
+    let report = same(
+        "ld.shared.u32 %r10, [%r3];
+        add.s32 %r11, %r10, 100;
+        st.shared.u32 [%r3], %r11;
+        ld.shared.u32 %r12, [%r3];
+        st.global.u32 [%rd0], %r12;",
+    );
+    assert!(report.faults.is_empty(), "{:?}", report.faults);
+    // And a race of the store with what other threads loaded before and load after it is told alike.
+    let report = same(
+        "ld.shared.u32 %r10, [%r2];
+        st.shared.u32 [%r2+4], %r0;
+        ld.shared.u32 %r12, [%r2+4];
+        st.global.u32 [%rd0], %r12;",
+    );
+    assert!(report.faults.iter().any(|fault| fault.kind == FaultKind::Race), "{:?}", report.faults);
+}
+
+#[test]
+fn of_several_loads_the_one_out_of_bounds_is_told_of() {
+    let report = same(
+        "ld.shared.u32 %r10, [%r3];
+        ld.shared.u32 %r11, [%r3+128];
+        ld.shared.u32 %r12, [%r3+900];
+        ld.shared.u32 %r13, [%r3-8];
+        ld.shared.u32 %r14, [%r3+6];
+        add.s32 %r10, %r10, %r11;
+        st.global.u32 [%rd0], %r10;",
+    );
+    let kinds: Vec<FaultKind> = report.faults.iter().map(|fault| fault.kind).collect();
+    assert!(kinds.contains(&FaultKind::OutOfBounds) && kinds.contains(&FaultKind::Misaligned), "{kinds:?}");
+}
+
+#[test]
+fn what_nothing_wrote_is_told_of_by_the_load_that_read_it() {
+    // Rows of which the last bytes are padding, which nobody reads.
+    let report = same(
+        "mul.lo.s32 %r20, %r0, 4;
+        add.s32 %r20, %r20, %r2;
+        ld.shared.u32 %r10, [%r20];
+        ld.shared.u32 %r11, [%r20+256];
+        add.s32 %r10, %r10, %r11;
+        st.global.u32 [%rd0], %r10;",
+    );
+    assert_eq!(report.faults.len(), 1, "{:?}", report.faults);
+    assert_eq!(report.faults[0].kind, FaultKind::UninitializedRead);
+    let report = same(
+        "ld.shared.u32 %r10, [%r2+508];
+        ld.shared.u32 %r11, [%r2];
+        ld.shared.u32 %r12, [%r2+4];
+        st.shared.u32 [%r3+512], %r11;
+        ld.shared.u32 %r13, [%r3+512];
+        add.s32 %r10, %r10, %r13;
+        st.global.u32 [%rd0], %r10;",
+    );
+    assert!(report.faults.is_empty(), "{:?}", report.faults);
+}
+
+#[test]
+fn lanes_may_lie_in_any_way() {
+    for address in [
+        "xor.b32 %r20, %r0, 5;",
+        "and.b32 %r20, %r0, 7;",
+        "shr.u32 %r20, %r0, 4;",
+        "mul.lo.s32 %r20, %r0, 33;",
+        "sub.s32 %r20, 127, %r0;",
+        "mov.u32 %r20, 3;",
+    ] {
+        let report = same(&format!(
+            "{address}
+            and.b32 %r20, %r20, 63;
+            shl.b32 %r20, %r20, 2;
+            add.s32 %r20, %r20, %r2;
+            ld.shared.f32 %f0, [%r20];
+            ld.shared.f32 %f1, [%r20+128];
+            ld.shared.f32 %f2, [%r20+252];
+            fma.rn.f32 %f3, %f0, %f1, %f2;
+            fma.rn.f32 %f3, %f3, 0f7fc00001, %f0;
+            st.global.f32 [%rd0], %f3;"
+        ));
+        assert!(report.faults.is_empty(), "{address} {:?}", report.faults);
+    }
+}
