@@ -120,6 +120,20 @@ pub struct Repeats {
     pub highest: i64,
 }
 
+impl Repeats {
+    /// Each of the loads by itself, where `first`, at `at`, is the first one.
+    pub fn accesses<'a>(
+        &'a self,
+        at: Site,
+        first: &'a Access<'a>,
+    ) -> impl Iterator<Item = (Site, Access<'a>)> + 'a {
+        self.each.iter().map(move |load| {
+            let addresses = first.addresses.moved(load.distance);
+            (Site { pc: load.pc, ..at }, Access { addresses, ..*first })
+        })
+    }
+}
+
 /// One of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repeat {
@@ -169,9 +183,8 @@ pub trait Observer: Send {
     /// Several loads of words of shared memory by a full warp, of which `access`, at `at`, is the first; nothing happens
     /// between them that other threads could notice.
     fn loads(&mut self, at: Site, access: &Access<'_>, loads: &Repeats) {
-        for load in &loads.each {
-            let addresses = access.addresses.moved(load.distance);
-            self.access(Site { pc: load.pc, ..at }, &Access { addresses, ..*access });
+        for (at, access) in loads.accesses(at, access) {
+            self.access(at, &access);
         }
     }
     /// A suppressed access of one lane.

@@ -5,16 +5,14 @@ use super::memory::{Part, next_space, value_register};
 use super::scatter::{self, Source};
 use super::shared::{LocalMemory, SharedMemory};
 use super::warp::Warp;
+use super::words::{UNKNOWN, access_of_words};
 use super::{Context, Machine};
 use crate::fault::{Space, Touch};
 use crate::memory::View;
-use crate::observer::{Access, Addresses, Observer, Order, Site};
+use crate::observer::{Observer, Order, Site};
 use crate::pattern::{Eight, Entry, Shape, lanes};
-use crate::program::Memory;
+use crate::program::{Memory, Reg};
 use crate::registers::{Class, FULL, Lanes, Operands};
-
-/// "Nothing is known of how the addresses lie."
-pub(super) const UNKNOWN: u32 = u32::MAX;
 
 impl<O: Observer> Machine<'_, '_, O> {
     per_cpu! {
@@ -69,22 +67,12 @@ impl<O: Observer> Machine<'_, '_, O> {
         ops: &Operands,
         known: &mut u32,
     ) -> bool {
-        let first = if memory.base == Some(Class::Wide) {
-            let base = warp.registers.wide(ops.src[0]);
-            if *known == UNKNOWN {
-                *known = self.patterns.known_words(at.pc, base).unwrap_or(UNKNOWN);
-            }
-            base[0].wrapping_add(memory.offset as u64)
-        } else {
-            let base = warp.registers.word(ops.src[0]);
-            if *known == UNKNOWN {
-                *known = self.patterns.known_words(at.pc, base).unwrap_or(UNKNOWN);
-            }
-            u64::from(base[0].wrapping_add(memory.offset as u32))
-        };
-        if *known == UNKNOWN {
+        let class = if memory.base == Some(Class::Wide) { Class::Wide } else { Class::Word };
+        let base = Reg { class, index: ops.src[0] };
+        let Some((first, placed)) = self.place_words(warp, at.pc, base, memory.offset, *known) else {
             return false;
-        }
+        };
+        *known = placed;
         let bounds = if IS_SHARED {
             (self.shared.data.len() as u64).checked_sub(4).map(|last| (0, last))
         } else {
@@ -109,7 +97,7 @@ impl<O: Observer> Machine<'_, '_, O> {
             entry,
             first,
         };
-        let lie = Lie { at: &entry.relative, origin: first, mask: FULL, shape: &entry.shape };
+        let lie = Lie::of_words(entry, first);
         if IS_SHARED {
             return row.fetch(&source_shared(&self.shared, &lie, 4), Space::Shared);
         }
@@ -232,18 +220,7 @@ impl<O: Observer> Row<'_, O> {
             return false;
         }
         if !O::SILENT {
-            let access = Access {
-                touch: Touch::Read,
-                space,
-                bytes: 4,
-                mask: FULL,
-                addresses: Addresses::new(self.first, &self.entry.relative),
-                pattern: &self.entry.pattern,
-                order: Order::Weak,
-                scope: self.memory.scope,
-                is_async: false,
-                values: None,
-            };
+            let access = access_of_words(Touch::Read, space, self.memory.scope, self.first, self.entry);
             self.observer.access(self.at, &access);
         }
         source.gather_into(self.to);
@@ -252,12 +229,20 @@ impl<O: Observer> Row<'_, O> {
 }
 
 /// Where the lanes of an access are in its space.
-struct Lie<'a> {
+pub(super) struct Lie<'a> {
     /// The lanes' addresses, less `origin`; sensible ones for lanes that are not active, too.
     at: &'a Lanes<u64>,
     origin: u64,
     mask: u32,
     shape: &'a Shape,
+}
+
+impl<'a> Lie<'a> {
+    /// The words of a full warp that lie as `entry` says, the first lane's at `first`.
+    #[inline(always)]
+    pub(super) fn of_words(entry: &'a Entry, first: u64) -> Lie<'a> {
+        Lie { at: &entry.relative, origin: first, mask: FULL, shape: &entry.shape }
+    }
 }
 
 impl Lie<'_> {
@@ -339,7 +324,7 @@ impl<'s> Memories<'s, '_> {
 
 /// Where the bytes of a load from shared memory are.
 #[inline(always)]
-fn source_shared<'s>(shared: &'s SharedMemory, lie: &Lie<'s>, width: usize) -> Source<'s> {
+pub(super) fn source_shared<'s>(shared: &'s SharedMemory, lie: &Lie<'s>, width: usize) -> Source<'s> {
     let (data, valid) = (&shared.data, Some(shared.valid.as_slice()));
     let start = lie.origin.wrapping_neg();
     // SAFETY: these lanes' access is inside the memory, and the shape tells how they lie.

@@ -17,6 +17,7 @@ mod store;
 mod straight;
 mod tile;
 mod warp;
+mod words;
 
 use std::ops::Range;
 use std::time::Instant;

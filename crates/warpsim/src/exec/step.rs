@@ -1,7 +1,7 @@
 //! The interpreter's loop: fetch, guard, do.
 
-use super::load::UNKNOWN;
 use super::warp::{NONE, State, Warp};
+use super::words::UNKNOWN;
 use super::{IDLE_POLLS, Machine, Stop};
 use crate::fault::{Refused, Sink};
 use crate::lower::PTX;

@@ -7,10 +7,11 @@ use super::scatter;
 use super::shared::SharedMemory;
 use super::step::origin;
 use super::warp::Warp;
+use super::words::{UNKNOWN, access_of_words};
 use crate::fault::{Sink, Space, Touch};
-use crate::observer::{Access, Addresses, Observer, Site};
+use crate::observer::{Access, Observer, Site};
 use crate::pattern::{Eight, lanes};
-use crate::program::Memory;
+use crate::program::{Memory, Reg};
 use crate::registers::{Class, FULL, Lanes, Operands};
 
 /// The values of a store.
@@ -85,22 +86,11 @@ impl<O: Observer> Machine<'_, '_, O> {
         if memory.space != Some(Space::Shared) || !is_word {
             return false;
         }
-        let (first, known) = match memory.base {
-            Some(Class::Wide) => {
-                let base = warp.registers.wide(ops.src[0]);
-                (base[0].wrapping_add(memory.offset as u64), self.patterns.known_words(at.pc, base))
-            }
-            Some(Class::Word) => {
-                let base = warp.registers.word(ops.src[0]);
-                (
-                    u64::from(base[0].wrapping_add(memory.offset as u32)),
-                    self.patterns.known_words(at.pc, base),
-                )
-            }
-            _ => return false,
-        };
+        let Some(class) = memory.base else { return false };
+        let base = Reg { class, index: ops.src[0] };
+        let placed = self.place_words(warp, at.pc, base, memory.offset, UNKNOWN);
         let last = (self.shared.data.len() as u64).checked_sub(4);
-        let (Some(known), Some(last)) = (known, last) else { return false };
+        let (Some((first, known)), Some(last)) = (placed, last) else { return false };
         let mut entry = self.patterns.entry(known);
         if !entry.shape.fits(first, first, last, 4) {
             return false;
@@ -111,16 +101,9 @@ impl<O: Observer> Machine<'_, '_, O> {
                 entry = self.patterns.aligned(known, first);
             }
             let access = Access {
-                touch: Touch::Write,
-                space: Space::Shared,
-                bytes: 4,
-                mask: FULL,
-                addresses: Addresses::new(first, &entry.relative),
-                pattern: &entry.pattern,
                 order: memory.order,
-                scope: memory.scope,
-                is_async: false,
                 values: Some(&values.map(u64::from)),
+                ..access_of_words(Touch::Write, Space::Shared, memory.scope, first, entry)
             };
             self.observer.access(at, &access);
         }

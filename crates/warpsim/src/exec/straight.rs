@@ -2,16 +2,16 @@
 
 use super::Machine;
 use super::dispatch::per_cpu;
-use super::load::UNKNOWN;
-use super::scatter::{Source, all_ones};
-use super::shared::SharedMemory;
+use super::load::{Lie, source_shared};
+use super::scatter::all_ones;
 use super::warp::Warp;
+use super::words::{UNKNOWN, access_of_words};
 use crate::fault::{Space, Touch};
 use crate::isa;
-use crate::observer::{Access, Addresses, Observer, Order, Site};
-use crate::pattern::{Eight, Entry};
+use crate::observer::{Observer, Site};
+use crate::pattern::Eight;
 use crate::program::{Move, Rows, Step, StraightLine};
-use crate::registers::{Class, FULL};
+use crate::registers::FULL;
 
 impl<O: Observer> Machine<'_, '_, O> {
     per_cpu! {
@@ -59,14 +59,7 @@ impl<O: Observer> Machine<'_, '_, O> {
     #[inline(always)]
     fn load_rows(&mut self, warp: &mut Warp, at: Site, rows: &Rows) -> Option<()> {
         let pc = rows.loads.each[0].pc;
-        let (first, known) = if rows.base.class == Class::Wide {
-            let base = warp.registers.wide(rows.base.index);
-            (base[0].wrapping_add(rows.offset as u64), self.patterns.known_words(pc, base))
-        } else {
-            let base = warp.registers.word(rows.base.index);
-            (u64::from(base[0].wrapping_add(rows.offset as u32)), self.patterns.known_words(pc, base))
-        };
-        let known = known?;
+        let (first, known) = self.place_words(warp, pc, rows.base, rows.offset, UNKNOWN)?;
         let mut entry = self.patterns.entry(known);
         let last = (self.shared.data.len() as u64).checked_sub(4)?;
         let lowest = first.wrapping_add_signed(rows.loads.lowest);
@@ -78,8 +71,8 @@ impl<O: Observer> Machine<'_, '_, O> {
             let from = lowest.wrapping_add(entry.shape.low) as usize;
             let to = highest.wrapping_add(entry.shape.low).wrapping_add(entry.shape.span) as usize + 4;
             let is_valid = |distance: i64| {
-                // SAFETY: the words of all lanes of all loads are inside.
-                unsafe { row(&self.shared, entry, first.wrapping_add_signed(distance)) }.all_valid(4)
+                let lie = Lie::of_words(entry, first.wrapping_add_signed(distance));
+                source_shared(&self.shared, &lie, 4).all_valid(4)
             };
             // Mostly all of what lies between was written, too.
             if !all_ones(&self.shared.valid[from..to])
@@ -92,18 +85,7 @@ impl<O: Observer> Machine<'_, '_, O> {
             if !entry.has_pattern() {
                 entry = self.patterns.aligned(known, first);
             }
-            let access = Access {
-                touch: Touch::Read,
-                space: Space::Shared,
-                bytes: 4,
-                mask: FULL,
-                addresses: Addresses::new(first, &entry.relative),
-                pattern: &entry.pattern,
-                order: Order::Weak,
-                scope: rows.scope,
-                is_async: false,
-                values: None,
-            };
+            let access = access_of_words(Touch::Read, Space::Shared, rows.scope, first, entry);
             self.observer.loads(Site { pc, ..at }, &access, &rows.loads);
         }
         let eights = [0, 8, 16, 24].map(|lane| first.wrapping_add(entry.relative[lane]));
@@ -130,9 +112,8 @@ impl<O: Observer> Machine<'_, '_, O> {
             }
             _ => {
                 for (load, &to) in loads {
-                    // SAFETY: as above.
-                    let row = unsafe { row(&self.shared, entry, first.wrapping_add_signed(load.distance)) };
-                    row.gather_into(warp.registers.word_mut(to));
+                    let lie = Lie::of_words(entry, first.wrapping_add_signed(load.distance));
+                    source_shared(&self.shared, &lie, 4).gather_into(warp.registers.word_mut(to));
                 }
             }
         }
@@ -161,17 +142,6 @@ impl<O: Observer> Machine<'_, '_, O> {
             _ => {}
         }
     }
-}
-
-/// The words at the addresses of `entry`, the first lane's at `first`.
-///
-/// # Safety
-/// All of them are inside shared memory.
-#[inline(always)]
-unsafe fn row<'s>(shared: &'s SharedMemory, entry: &'s Entry, first: u64) -> Source<'s> {
-    let start = first.wrapping_neg();
-    // SAFETY: as the caller promises.
-    unsafe { Source::new(&shared.data, Some(&shared.valid), &entry.relative, start, entry.shape.eights, 4) }
 }
 
 /// What is `distance` bytes behind `address`.

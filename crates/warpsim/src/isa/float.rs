@@ -13,13 +13,17 @@ use crate::registers::{FULL, Operands, Registers};
 pub(super) static TABLES: &[&[Form]] = &[SINGLE, SINGLE_FTZ, SINGLE_MODES, APPROXIMATE, DOUBLE, DOUBLE_MODES];
 
 /// `fma.rn.f32`.
-pub(super) const MULTIPLY_ADD: Alu = alu!(|a: f32, b: f32, c: f32| canon(a.mul_add(b, c)));
+pub(super) const MULTIPLY_ADD: Alu = alu!(|a: f32, b: f32, c: f32| fused(a, b, c));
+
+#[inline(always)]
+fn fused(a: f32, b: f32, c: f32) -> f32 {
+    canon(a.mul_add(b, c))
+}
 
 /// What [`MULTIPLY_ADD`] does for all lanes, where the caller wants it in place.
 #[inline(always)]
 pub(crate) fn multiply_add(registers: &mut Registers, operands: &Operands) {
-    let function = |_, a: f32, b: f32, c: f32| canon(a.mul_add(b, c));
-    alu::map3(BuiltFor::<false>, registers, operands, FULL, function);
+    alu::map3(BuiltFor::<false>, registers, operands, FULL, |_, a, b, c| fused(a, b, c));
 }
 
 static SINGLE: &[Form] = &[

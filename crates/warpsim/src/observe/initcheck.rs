@@ -32,13 +32,13 @@ impl Initcheck {
     }
 
     #[inline]
-    pub(super) fn loads(&mut self, access: &Access<'_>, loads: &Repeats) {
+    pub(super) fn loads(&mut self, at: Site, access: &Access<'_>, loads: &Repeats) {
         // They are executed in order: if the last one has been, all have.
         if loads.each.last().is_none_or(|last| self.read_at[last.pc as usize].is_some()) {
             return;
         }
-        for load in &loads.each {
-            self.access(load.pc, &Access { addresses: access.addresses.moved(load.distance), ..*access });
+        for (at, access) in loads.accesses(at, access) {
+            self.access(at.pc, &access);
         }
     }
 

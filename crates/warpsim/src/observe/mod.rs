@@ -292,7 +292,7 @@ impl Observer for Monitors {
             traffic.loads(at, access, loads);
         }
         if let Some(initcheck) = &mut self.initcheck {
-            initcheck.loads(access, loads);
+            initcheck.loads(at, access, loads);
         }
         if let Some(racecheck) = &mut self.racecheck {
             racecheck.loads(at, access, loads);

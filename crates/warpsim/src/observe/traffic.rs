@@ -118,13 +118,11 @@ impl Traffic {
         let class = Class::SharedLoad as usize;
         let wavefronts = access.pattern.load_wavefronts;
         self.alike[at.pc as usize].instructions = loads.each.iter().map(|load| load.pc).collect();
-        for load in &loads.each {
-            let most = &mut self.by_pc[load.pc as usize][class].most;
+        for (at, access) in loads.accesses(at, access) {
+            let most = &mut self.by_pc[at.pc as usize][class].most;
             if wavefronts > *most {
                 *most = wavefronts;
-                let addresses = access.addresses.moved(load.distance);
-                let one = Access { addresses, ..*access };
-                self.worst.keep(Site { pc: load.pc, ..at }, class, wavefronts, wavefronts, &one);
+                self.worst.keep(at, class, wavefronts, wavefronts, &access);
             }
         }
     }

@@ -133,9 +133,8 @@ impl Racecheck {
         let pattern = access.pattern;
         let lowest = access.addresses.of(0).wrapping_sub(pattern.first_offset);
         if !self.shared.note_all(&self.order, at.warp, (lowest, pattern.span), &pattern.groups, loads) {
-            for load in &loads.each {
-                let addresses = access.addresses.moved(load.distance);
-                self.access(Site { pc: load.pc, ..at }, &Access { addresses, ..*access });
+            for (at, access) in loads.accesses(at, access) {
+                self.access(at, &access);
             }
         }
     }
