@@ -100,7 +100,7 @@ fn observe(
         findings: report
             .faults
             .iter()
-            .map(|fault| Finding { message: sentence(fault, launch, &report), ..finding(fault) })
+            .map(|fault| finding(fault, sentence(fault, launch, &report)))
             .collect(),
         counters: report.counters,
         worst: report.worst,
@@ -131,13 +131,12 @@ fn sentence(fault: &Fault, launch: &Launch, report: &Report) -> String {
     }
 }
 
-/// All of a finding but its message.
-fn finding(fault: &Fault) -> Finding {
+fn finding(fault: &Fault, message: String) -> Finding {
     let (here, there) = labels(fault);
     Finding {
         kind: kind_name(fault.kind),
         is_error: fault.severity == Severity::Error,
-        message: String::new(),
+        message,
         space: fault.space.map(space_name),
         site: Some(site(&fault.party, here)),
         other: fault.other.as_ref().map(|party| site(party, there)),

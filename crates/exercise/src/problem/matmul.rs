@@ -45,19 +45,8 @@ impl Problem for Matmul {
     fn instance(&self, [m, n, k]: Size, seed: u64) -> Instance {
         let a = SplitMix64::new(seed, 0).floats(m * k);
         let b = SplitMix64::new(seed, 1).floats(k * n);
-        let values = product(&a, &b, [m, n, k]);
         let tolerance = tolerance(&a, &b, [m, n, k]);
-        Instance {
-            args: vec![
-                Arg::input("A", [m, k], a),
-                Arg::input("B", [k, n], b),
-                Arg::output("C", [m, n]),
-                Arg::int(m),
-                Arg::int(n),
-                Arg::int(k),
-            ],
-            expected: vec![Expected { arg: 2, values, tolerance, shape: [m, n] }],
-        }
+        instance([m, n, k], a, b, tolerance)
     }
 
     fn flops(&self, [m, n, k]: Size) -> u64 {
@@ -72,6 +61,22 @@ impl Problem for Matmul {
         let [m, n, k] = size.map(u32::try_from);
         let size = [m.ok()?, n.ok()?, k.ok()?];
         Some(Yardstick::MatrixProduct { a: 0, b: 1, c: 2, size, precision: self.precision() })
+    }
+}
+
+/// The launch that multiplies `a` by `b`, with the error allowed per element.
+fn instance([m, n, k]: Size, a: Vec<f32>, b: Vec<f32>, tolerance: Vec<f64>) -> Instance {
+    let values = product(&a, &b, [m, n, k]);
+    Instance {
+        args: vec![
+            Arg::input("A", [m, k], a),
+            Arg::input("B", [k, n], b),
+            Arg::output("C", [m, n]),
+            Arg::int(m),
+            Arg::int(n),
+            Arg::int(k),
+        ],
+        expected: vec![Expected { arg: 2, values, tolerance, shape: [m, n] }],
     }
 }
 

@@ -1,8 +1,7 @@
 //! `C = A B` as tensor cores compute it: from factors with 11 bits of significand.
 
-use super::product::product;
-use super::{Matmul, norms};
-use crate::problem::{Arg, Expected, Instance, Param, Precision, Problem, Size, Yardstick, sum_error};
+use super::{Matmul, instance, norms};
+use crate::problem::{Instance, Param, Precision, Problem, Size, Yardstick, sum_error};
 use crate::random::SplitMix64;
 
 /// Product of a row-major M x K and a row-major K x N matrix, in TF32 or better. Size: `[M, N, K]`.
@@ -44,19 +43,8 @@ impl Problem for TensorMatmul {
         };
         let a = positive(0, SCALE, m * k);
         let b = positive(1, 1.0 / SCALE, k * n);
-        let values = product(&a, &b, [m, n, k]);
         let tolerance = tolerance(&a, &b, [m, n, k]);
-        Instance {
-            args: vec![
-                Arg::input("A", [m, k], a),
-                Arg::input("B", [k, n], b),
-                Arg::output("C", [m, n]),
-                Arg::int(m),
-                Arg::int(n),
-                Arg::int(k),
-            ],
-            expected: vec![Expected { arg: 2, values, tolerance, shape: [m, n] }],
-        }
+        instance([m, n, k], a, b, tolerance)
     }
 
     fn flops(&self, size: Size) -> u64 {
@@ -111,7 +99,9 @@ fn ulp(x: f32) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::product::product;
     use super::*;
+    use crate::problem::{Arg, Expected};
 
     /// How many of the elements are too far off when every factor is first passed through `round`.
     fn wrong(size: Size, round: impl Fn(f32) -> f32) -> usize {
