@@ -174,6 +174,7 @@ pub(crate) struct StraightLine {
     pub(crate) length: u32,
     pub(crate) moves: Vec<Move>,
     pub(crate) rows: Vec<Rows>,
+    pub(crate) sums: Vec<Sum>,
 }
 
 /// What there is to do on a straight line.
@@ -182,6 +183,8 @@ pub(crate) enum Move {
     Alu(AluFn, Operands),
     /// `fma.rn.f32`, which is worth a move of its own.
     MultiplyAdd(Operands),
+    /// One of the [`sums`](StraightLine::sums).
+    Sum(u32),
     /// All loads of these [`rows`](StraightLine::rows), some of which the program has further down.
     Loads(u32),
     /// A load or a store like any other.
@@ -200,6 +203,29 @@ pub(crate) struct Rows {
     pub(crate) loads: Repeats,
     /// The register that each of them loads.
     pub(crate) to: Vec<u16>,
+    /// Nothing but [`RowProducts`] reads these registers: mostly they need not be written.
+    pub(crate) is_only_summed: bool,
+}
+
+/// Multiply-adds each of which adds to the result of the one before, which nothing else reads: a dot product in every
+/// lane.
+#[derive(Debug)]
+pub(crate) struct Sum {
+    /// What is added to.
+    pub(crate) from: u16,
+    pub(crate) to: u16,
+    pub(crate) factors: Vec<[u16; 2]>,
+    /// The same, if all first factors and all second ones are loads of the same rows.
+    pub(crate) products: Option<RowProducts>,
+}
+
+/// Products of what two [`Rows`] load.
+#[derive(Debug)]
+pub(crate) struct RowProducts {
+    /// Numbers of the rows.
+    pub(crate) rows: [u32; 2],
+    /// For each product the distances of the two loads.
+    pub(crate) distances: Vec<[i64; 2]>,
 }
 
 /// Loads of one straight run of instructions whose base is the same register, unchanged since, have the same slot: how
@@ -521,6 +547,11 @@ impl Program {
     /// The kernel's name.
     pub fn kernel(&self) -> &str {
         &self.kernel
+    }
+
+    /// The number of rows of the straight line that has most.
+    pub(crate) fn most_rows(&self) -> usize {
+        self.straight.iter().map(|line| line.rows.len()).max().unwrap_or(0)
     }
 
     /// The source line of an instruction: the innermost one in the main file.

@@ -15,6 +15,7 @@ mod shared;
 mod step;
 mod store;
 mod straight;
+mod sum;
 mod tile;
 mod warp;
 mod words;
@@ -119,6 +120,8 @@ pub(crate) struct Machine<'c, 'v, O> {
     shared: SharedMemory,
     barriers: Barriers,
     patterns: PatternCache,
+    /// Where the rows of the straight line that is being executed are.
+    placed: Vec<straight::Placed>,
     /// For each warp, the lanes that have not exited.
     alive: Vec<u32>,
     /// Boxed, since a warp is taken out while it runs, and it is large.
@@ -158,6 +161,7 @@ impl<'c, 'v, O: Observer> Machine<'c, 'v, O> {
             shared: SharedMemory::new(context.shared_bytes as usize),
             barriers: Barriers::new(warps),
             patterns: PatternCache::new(),
+            placed: vec![straight::Placed::IN_REGISTERS; context.program.most_rows()],
             alive: vec![0; warps],
             warps: (0..warps).map(|_| Box::default()).collect(),
             executed: 0,

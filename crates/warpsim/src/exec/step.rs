@@ -63,13 +63,11 @@ impl<O: Observer> Machine<'_, '_, O> {
             if inst.straight != NOWHERE && mask == FULL && !warp.registers.tainted {
                 let line = &self.context.program.straight[inst.straight as usize];
                 if left >= u64::from(line.length) {
-                    let executed = self.straight::<AVX2>(warp, fragment, at!(), line);
-                    pc += executed;
-                    left -= u64::from(executed);
+                    self.straight::<AVX2>(warp, fragment, at!(), line);
+                    pc += line.length;
+                    left -= u64::from(line.length);
                     known = [UNKNOWN; BASE_SLOTS];
-                    if executed > 0 {
-                        continue;
-                    }
+                    continue;
                 }
             }
             left -= 1;

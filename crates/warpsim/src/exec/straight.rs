@@ -4,27 +4,38 @@ use super::Machine;
 use super::dispatch::per_cpu;
 use super::load::{Lie, source_shared};
 use super::scatter::all_ones;
+use super::sum::{self, Row, read};
 use super::warp::Warp;
 use super::words::{UNKNOWN, access_of_words};
 use crate::fault::{Space, Touch};
 use crate::isa;
 use crate::observer::{Observer, Site};
 use crate::pattern::Eight;
-use crate::program::{Move, Rows, Step, StraightLine};
+use crate::program::{Move, Rows, Step, StraightLine, Sum};
 use crate::registers::FULL;
+
+/// Where the words that the first load of some rows reads are.
+#[derive(Clone, Copy)]
+pub(super) struct Placed {
+    first: u64,
+    /// The cache's entry of how they lie; [`UNKNOWN`]: look into the registers.
+    entry: u32,
+}
+
+impl Placed {
+    pub(super) const IN_REGISTERS: Placed = Placed { first: 0, entry: UNKNOWN };
+}
 
 impl<O: Observer> Machine<'_, '_, O> {
     per_cpu! {
-        /// Executes a straight line, which begins at `at`, for all lanes of the warp. Returns how many instructions were
-        /// executed: fewer than it has if some register no longer holds anything, or a load needs a closer look.
+        /// Executes a straight line, which begins at `at`, for all lanes of the warp.
         pub(super) fn straight, straight_avx2, straight_any(
             warp: &mut Warp, fragment: usize, at: Site, line: &StraightLine
-        ) -> u32;
+        );
     }
 
     #[inline(always)]
-    fn straight_any(&mut self, warp: &mut Warp, fragment: usize, at: Site, line: &StraightLine) -> u32 {
-        let mut executed = line.length;
+    fn straight_any(&mut self, warp: &mut Warp, fragment: usize, at: Site, line: &StraightLine) {
         for action in &line.moves {
             match action {
                 Move::MultiplyAdd(ops) => isa::multiply_add(&mut warp.registers, ops),
@@ -32,32 +43,35 @@ impl<O: Observer> Machine<'_, '_, O> {
                     // SAFETY: lowering chose the variant for this CPU.
                     unsafe { function(&mut warp.registers, ops, FULL) }
                 }
+                &Move::Sum(number) => self.sum(warp, line, &line.sums[number as usize]),
                 &Move::Loads(number) => {
                     let rows = &line.rows[number as usize];
-                    if self.load_rows(warp, at, rows).is_none() {
-                        executed = rows.loads.each[0].pc - at.pc;
-                        break;
+                    if self.load_rows(warp, at, number, rows).is_none() {
+                        self.load_each(warp, fragment, at, number, rows);
+                        if warp.registers.tainted {
+                            self.rest(warp, fragment, at, line, rows.loads.each[0].pc + 1);
+                            break;
+                        }
                     }
                 }
                 &Move::Access { pc } => {
                     self.access(warp, fragment, Site { pc, ..at });
                     if warp.registers.tainted {
-                        executed = pc + 1 - at.pc;
+                        self.rest(warp, fragment, at, line, pc + 1);
                         break;
                     }
                 }
             }
         }
         if !O::SILENT {
-            self.observer.issue_line(at, executed);
+            self.observer.issue_line(at, line.length);
         }
-        executed
     }
 
     /// Does all loads of some rows, if each is in bounds and of words that were written, and lies as the first one did
     /// the last time.
     #[inline(always)]
-    fn load_rows(&mut self, warp: &mut Warp, at: Site, rows: &Rows) -> Option<()> {
+    fn load_rows(&mut self, warp: &mut Warp, at: Site, number: u32, rows: &Rows) -> Option<()> {
         let pc = rows.loads.each[0].pc;
         let (first, known) = self.place_words(warp, pc, rows.base, rows.offset, UNKNOWN)?;
         let mut entry = self.patterns.entry(known);
@@ -88,6 +102,27 @@ impl<O: Observer> Machine<'_, '_, O> {
             let access = access_of_words(Touch::Read, Space::Shared, rows.scope, first, entry);
             self.observer.loads(Site { pc, ..at }, &access, &rows.loads);
         }
+        let is_regular = matches!(
+            entry.shape.eights,
+            [Eight::Contiguous, Eight::Contiguous, Eight::Contiguous, Eight::Contiguous]
+                | [Eight::Same, Eight::Same, Eight::Same, Eight::Same]
+        );
+        if is_regular {
+            self.placed[number as usize] = Placed { first, entry: known };
+            if rows.is_only_summed {
+                return Some(());
+            }
+        } else {
+            self.placed[number as usize] = Placed::IN_REGISTERS;
+        }
+        self.fill(warp, rows, first, known);
+        Some(())
+    }
+
+    /// Copies what the loads of some rows read into their registers.
+    #[inline(always)]
+    fn fill(&self, warp: &mut Warp, rows: &Rows, first: u64, entry: u32) {
+        let entry = self.patterns.entry(entry);
         let eights = [0, 8, 16, 24].map(|lane| first.wrapping_add(entry.relative[lane]));
         let loads = rows.loads.each.iter().zip(&rows.to);
         let data = self.shared.data.as_slice();
@@ -117,7 +152,71 @@ impl<O: Observer> Machine<'_, '_, O> {
                 }
             }
         }
-        Some(())
+    }
+
+    /// The loads of some rows one by one.
+    #[cold]
+    fn load_each(&mut self, warp: &mut Warp, fragment: usize, at: Site, number: u32, rows: &Rows) {
+        self.placed[number as usize] = Placed::IN_REGISTERS;
+        for load in &rows.loads.each {
+            self.access(warp, fragment, Site { pc: load.pc, ..at });
+        }
+    }
+
+    /// The rest of a straight line from instruction `from` on, where some registers no longer hold anything.
+    #[cold]
+    fn rest(&mut self, warp: &mut Warp, fragment: usize, at: Site, line: &StraightLine, from: u32) {
+        let done: Vec<&Rows> = line.rows.iter().take_while(|rows| rows.loads.each[0].pc < from).collect();
+        for (rows, placed) in done.iter().zip(self.placed.clone()) {
+            if placed.entry != UNKNOWN {
+                self.fill(warp, rows, placed.first, placed.entry);
+            }
+        }
+        for pc in from..at.pc + line.length {
+            if done.iter().any(|rows| rows.loads.each.iter().any(|load| load.pc == pc)) {
+                continue;
+            }
+            let inst = &self.context.program.code[pc as usize];
+            if let Step::Alu(function) = inst.step {
+                // SAFETY: lowering chose the variant for this CPU.
+                unsafe { function(&mut warp.registers, &inst.ops, FULL) };
+                self.flow(warp, pc, &inst.ops, FULL);
+            } else {
+                self.access(warp, fragment, Site { pc, ..at });
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn sum(&mut self, warp: &mut Warp, line: &StraightLine, sum: &Sum) {
+        #[cfg(target_arch = "x86_64")]
+        let has_avx2 = self.has_avx2;
+        #[cfg(not(target_arch = "x86_64"))]
+        let has_avx2 = false;
+        if let Some(products) = &sum.products {
+            let placed = products.rows.map(|number| self.placed[number as usize]);
+            if placed.iter().all(|placed| placed.entry != UNKNOWN) {
+                let rows = placed.map(|Placed { first, entry }| {
+                    let entry = self.patterns.entry(entry);
+                    Row {
+                        eights: [0, 8, 16, 24].map(|lane| first.wrapping_add(entry.relative[lane])),
+                        is_same: entry.shape.eights[0] == Eight::Same,
+                    }
+                });
+                let from = warp.registers.word(sum.from);
+                // SAFETY: `load_rows` saw that all words are inside.
+                let total =
+                    unsafe { sum::of_rows(has_avx2, from, &self.shared.data, rows, &products.distances) };
+                *warp.registers.word_mut(sum.to) = total;
+                return;
+            }
+            for (number, placed) in products.rows.into_iter().zip(placed) {
+                if placed.entry != UNKNOWN {
+                    self.fill(warp, &line.rows[number as usize], placed.first, placed.entry);
+                }
+            }
+        }
+        sum::of_registers(has_avx2, &mut warp.registers, sum);
     }
 
     /// A load or a store of a straight line by itself.
@@ -142,16 +241,4 @@ impl<O: Observer> Machine<'_, '_, O> {
             _ => {}
         }
     }
-}
-
-/// What is `distance` bytes behind `address`.
-///
-/// # Safety
-/// All of it is inside `data`; every bit pattern is a `T`.
-#[inline(always)]
-unsafe fn read<T: Copy>(data: &[u8], address: u64, distance: i64) -> T {
-    let at = address.wrapping_add_signed(distance) as usize;
-    debug_assert!(at + size_of::<T>() <= data.len());
-    // SAFETY: as the caller promises.
-    unsafe { data.as_ptr().add(at).cast::<T>().read_unaligned() }
 }

@@ -141,7 +141,7 @@ static DOUBLE_MODES: &[Form] = &[
 /// NaN results have one payload, whatever came in. On the bits: the compiler takes any NaN that an operation makes for
 /// as good as another, and would drop a comparison of numbers. (Signed, which costs vectors less.)
 #[inline(always)]
-pub(super) fn canon(x: f32) -> f32 {
+pub(crate) fn canon(x: f32) -> f32 {
     let magnitude = (x.to_bits() & 0x7fff_ffff) as i32;
     f32::from_bits(if magnitude > 0x7f80_0000 { round::F32.nan } else { x.to_bits() })
 }

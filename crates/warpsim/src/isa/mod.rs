@@ -40,7 +40,7 @@ mod tests;
 mod wmma;
 
 pub(crate) use atomic::{AtomicFn, atomic};
-pub(crate) use float::multiply_add;
+pub(crate) use float::{canon, multiply_add};
 pub(crate) use form::{Form, Mode};
 use form::{expand, key};
 pub(crate) use matrix::Fragment;

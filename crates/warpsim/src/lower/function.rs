@@ -375,7 +375,8 @@ impl<'b, 'm> FunctionLowerer<'b, 'm> {
                 _ => {}
             }
         }
-        let mut unset = graph::analyse(&mut self.builder.program, self.first, &self.drafts);
+        let program = &mut self.builder.program;
+        let mut unset = graph::analyse(program, self.first, &self.drafts, &self.frame.returns);
         // Constants and parameters are set before the function runs.
         unset.retain(|reg| {
             !self.frame.constants.iter().any(|(constant, _)| constant == reg)

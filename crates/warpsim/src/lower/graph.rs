@@ -1,10 +1,10 @@
 //! The control-flow graph: where diverged lanes meet again, and which registers may be read unset.
 
-use crate::program::{BASE_SLOTS, BaseSlot, Guard, Inst, Memory, NOWHERE, Program, Reg, Step};
+use crate::program::{BASE_SLOTS, BaseSlot, Guard, Inst, Memory, NOWHERE, Place, Program, Reg, Step};
 use crate::registers::Class;
 
 use super::function::Draft;
-use super::straight;
+use super::straight::{self, Uses};
 
 /// A straight run of instructions.
 struct Block {
@@ -15,8 +15,9 @@ struct Block {
 }
 
 /// Sets the joins of the branches of the function that begins at instruction `first` (drafts are its
-/// instructions), and returns the registers that some path reads before it writes them.
-pub(super) fn analyse(program: &mut Program, first: u32, drafts: &[Draft]) -> Vec<Reg> {
+/// instructions, and `returned` what its caller reads), and returns the registers that some path reads before it writes
+/// them.
+pub(super) fn analyse(program: &mut Program, first: u32, drafts: &[Draft], returned: &[Place]) -> Vec<Reg> {
     let blocks = blocks(program, first);
     let post_dominators = post_dominators(&blocks);
     let exit = blocks.len();
@@ -33,9 +34,10 @@ pub(super) fn analyse(program: &mut Program, first: u32, drafts: &[Draft]) -> Ve
             *join = to;
         }
     }
+    let uses = Uses::new(drafts, returned);
     for block in &blocks {
         share_bases(program, first, drafts, block);
-        straight::find(program, first, drafts, block.start..block.end);
+        straight::find(program, first, drafts, &uses, block.start..block.end);
     }
     unset(program, first, drafts, &blocks)
 }

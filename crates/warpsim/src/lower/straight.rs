@@ -7,7 +7,9 @@ use super::function::Draft;
 use crate::fault::Space;
 use crate::isa;
 use crate::observer::{Order, Repeat, Repeats};
-use crate::program::{Guard, Memory, Move, NOWHERE, Program, Reg, Rows, Step, StraightLine};
+use crate::program::{
+    Guard, Memory, Move, NOWHERE, Place, Program, Reg, RowProducts, Rows, Step, StraightLine, Sum,
+};
 use crate::registers::Class;
 
 /// Fewer instructions than this are not worth a straight line.
@@ -15,14 +17,39 @@ const LEAST: u32 = 2;
 
 /// Cuts straight lines out of a block of instructions that are entered and left at its ends only; `drafts` are those of
 /// the instructions from `first` on.
-pub(super) fn find(program: &mut Program, first: u32, drafts: &[Draft], block: Range<u32>) {
+pub(super) fn find(program: &mut Program, first: u32, drafts: &[Draft], uses: &Uses, block: Range<u32>) {
     let mut line = Builder::default();
     for pc in block.clone() {
         if !line.take(program, pc, &drafts[(pc - first) as usize]) {
-            std::mem::take(&mut line).end(program, pc);
+            std::mem::take(&mut line).end(program, uses, pc);
         }
     }
-    line.end(program, block.end);
+    line.end(program, uses, block.end);
+}
+
+/// How often the instructions of a function read and write each register.
+pub(super) struct Uses(HashMap<Reg, [u32; 2]>);
+
+impl Uses {
+    /// `returned` is what the function's caller reads.
+    pub(super) fn new(drafts: &[Draft], returned: &[Place]) -> Uses {
+        let mut uses: HashMap<Reg, [u32; 2]> = HashMap::new();
+        for draft in drafts {
+            draft.reads.iter().for_each(|&reg| uses.entry(reg).or_default()[0] += 1);
+            draft.writes.iter().for_each(|&reg| uses.entry(reg).or_default()[1] += 1);
+        }
+        for place in returned {
+            if let &Place::Register(reg) = place {
+                uses.entry(reg).or_default()[0] += 1;
+            }
+        }
+        Uses(uses)
+    }
+
+    /// Whether one instruction writes this register and one other reads it.
+    fn is_link(&self, index: u16) -> bool {
+        self.0.get(&Reg { class: Class::Word, index }) == Some(&[1, 1])
+    }
 }
 
 /// A line that may get longer.
@@ -90,7 +117,14 @@ impl Builder {
         let loads = Repeats { each: vec![Repeat { pc, distance: 0 }], lowest: 0, highest: 0 };
         self.open.insert(base, self.rows.len());
         self.moves.push(Move::Loads(self.rows.len() as u32));
-        self.rows.push(Rows { base, offset: memory.offset, scope: memory.scope, loads, to: vec![to] });
+        self.rows.push(Rows {
+            base,
+            offset: memory.offset,
+            scope: memory.scope,
+            loads,
+            to: vec![to],
+            is_only_summed: false,
+        });
     }
 
     /// Another access. The line may end with it, and it may write what loads behind it read: those are not done before.
@@ -100,13 +134,81 @@ impl Builder {
     }
 
     /// The line ends before `pc`.
-    fn end(self, program: &mut Program, pc: u32) {
-        let Builder { length, moves, rows, .. } = self;
+    fn end(self, program: &mut Program, uses: &Uses, pc: u32) {
+        let Builder { length, moves, mut rows, .. } = self;
         if length >= LEAST {
+            let (moves, sums) = join_sums(moves, &mut rows, uses);
             let begin = &mut program.code[(pc - length) as usize];
             debug_assert_eq!(begin.straight, NOWHERE);
             begin.straight = program.straight.len() as u32;
-            program.straight.push(StraightLine { length, moves, rows });
+            program.straight.push(StraightLine { length, moves, rows, sums });
         }
     }
+}
+
+/// Joins multiply-adds that follow each other.
+fn join_sums(moves: Vec<Move>, rows: &mut [Rows], uses: &Uses) -> (Vec<Move>, Vec<Sum>) {
+    let (mut joined, mut sums) = (Vec::new(), Vec::<Sum>::new());
+    // Registers that hold what a load of some rows brought, with nothing stored since.
+    let mut loaded: HashMap<u16, (u32, i64)> = HashMap::new();
+    let mut summed = vec![0; rows.len()];
+    let mut moves = moves.into_iter().peekable();
+    while let Some(action) = moves.next() {
+        let Move::MultiplyAdd(ops) = action else {
+            match action {
+                Move::Access { .. } => loaded.clear(),
+                Move::Loads(number) => {
+                    let Rows { to, loads, .. } = &rows[number as usize];
+                    let each = to.iter().zip(&loads.each).filter(|(to, _)| uses.is_link(**to));
+                    loaded.extend(each.map(|(&to, load)| (to, (number, load.distance))));
+                }
+                _ => {}
+            }
+            joined.push(action);
+            continue;
+        };
+        let [a, b, from, _] = ops.src;
+        let mut sum = Sum { from, to: ops.dst[0], factors: vec![[a, b]], products: None };
+        while let Some(&Move::MultiplyAdd(ops)) = moves.peek()
+            && ops.src[2] == sum.to
+            && !ops.src[..2].contains(&sum.to)
+            && (ops.dst[0] == sum.to || uses.is_link(sum.to))
+        {
+            sum.to = ops.dst[0];
+            sum.factors.push([ops.src[0], ops.src[1]]);
+            moves.next();
+        }
+        if sum.factors.len() == 1 {
+            joined.push(action);
+            continue;
+        }
+        sum.products = row_products(&sum.factors, &loaded);
+        if let Some(products) = &sum.products {
+            products.rows.iter().for_each(|&number| summed[number as usize] += sum.factors.len());
+        }
+        joined.push(Move::Sum(sums.len() as u32));
+        sums.push(sum);
+    }
+    for (rows, summed) in rows.iter_mut().zip(summed) {
+        rows.is_only_summed = summed == rows.to.len();
+    }
+    (joined, sums)
+}
+
+/// The products of these factors as those of two rows; `loaded` tells which load each register is from.
+fn row_products(factors: &[[u16; 2]], loaded: &HashMap<u16, (u32, i64)>) -> Option<RowProducts> {
+    let mut rows = None;
+    let mut distances = Vec::new();
+    for [a, b] in factors {
+        if a == b {
+            return None;
+        }
+        let (&(a, at_a), &(b, at_b)) = (loaded.get(a)?, loaded.get(b)?);
+        let (pair, distance) = if a < b { ([a, b], [at_a, at_b]) } else { ([b, a], [at_b, at_a]) };
+        if *rows.get_or_insert(pair) != pair {
+            return None;
+        }
+        distances.push(distance);
+    }
+    Some(RowProducts { rows: rows?, distances })
 }
