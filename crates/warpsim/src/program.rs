@@ -166,11 +166,11 @@ pub(crate) enum Step {
     Clock(Class),
 }
 
-/// Instructions that a full warp executes in one go: none has a guard, and all either compute in registers or access
-/// memory without ordering anything. What can be looked at once for several of them is.
+/// Instructions that a full warp executes in one go, one behind the other: they compute in registers, access memory
+/// without ordering anything, or are branches that no lane takes. What can be looked at once for several of them is.
 #[derive(Debug)]
 pub(crate) struct StraightLine {
-    /// How many instructions it stands for.
+    /// How many instructions it stands for, if no lane jumps.
     pub(crate) length: u32,
     pub(crate) moves: Vec<Move>,
     pub(crate) rows: Vec<Rows>,
@@ -190,6 +190,11 @@ pub(crate) enum Move {
     /// A load or a store like any other.
     Access {
         pc: u32,
+    },
+    /// A branch. The line ends before it if any lane jumps.
+    Branch {
+        pc: u32,
+        guard: Guard,
     },
 }
 

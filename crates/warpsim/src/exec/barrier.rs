@@ -25,8 +25,13 @@ struct One {
     /// Lanes whose predicate holds, for reductions.
     votes: Vec<u32>,
     generation: u64,
-    /// What each completion came to: threads whose predicate held, and threads that took part.
+    /// What each completion of a reduction came to: threads whose predicate held, and threads that took part.
     results: Vec<(u64, u32, u32)>,
+    /// Whether any warp arrived since the last completion, and whether for a reduction.
+    is_awaited: bool,
+    reduces: bool,
+    /// A warp that was missing when somebody looked.
+    missing: usize,
 }
 
 impl Barriers {
@@ -38,7 +43,9 @@ impl Barriers {
 
     pub(super) fn reset(&mut self) {
         for one in &mut self.each {
-            one.clear();
+            if one.is_awaited {
+                one.clear();
+            }
             one.generation = 0;
             one.results.clear();
         }
@@ -53,19 +60,30 @@ impl One {
     fn clear(&mut self) {
         self.arrived.fill(0);
         self.waited.fill(0);
-        self.votes.fill(0);
+        if self.reduces {
+            self.votes.fill(0);
+        }
+        (self.is_awaited, self.reduces) = (false, false);
         self.expected = None;
     }
 
-    fn is_full(&self, alive: &[u32]) -> bool {
-        match self.expected {
-            // Threads are counted in whole warps.
-            Some(threads) => self.arrived.iter().filter(|&&m| m != 0).count() as u32 * 32 >= threads,
-            None => {
-                self.arrived.iter().zip(alive).all(|(m, alive)| alive & !m == 0)
-                    && self.arrived.iter().any(|&m| m != 0)
-            }
+    fn is_full(&mut self, alive: &[u32]) -> bool {
+        if !self.is_awaited {
+            return false;
         }
+        if let Some(threads) = self.expected {
+            // Threads are counted in whole warps.
+            return self.arrived.iter().filter(|&&m| m != 0).count() as u32 * 32 >= threads;
+        }
+        let is_missing = |warp: usize| alive[warp] & !self.arrived[warp] != 0;
+        if is_missing(self.missing) {
+            return false;
+        }
+        match (0..alive.len()).find(|&warp| is_missing(warp)) {
+            Some(warp) => self.missing = warp,
+            None => return true,
+        }
+        false
     }
 }
 
@@ -99,6 +117,7 @@ impl<O: Observer> Machine<'_, '_, O> {
         // An aligned barrier takes the warp as a whole, as the hardware does; that lanes are missing has been told.
         let arriving = if barrier.aligned { warp.alive } else { mask };
         one.arrived[index] |= arriving;
+        one.is_awaited = true;
         if threads.is_some() {
             one.expected = threads;
         }
@@ -112,6 +131,7 @@ impl<O: Observer> Machine<'_, '_, O> {
         }
         if let BarrierKind::Reduce(_, negated) = barrier.kind {
             let predicate = warp.registers.pred(ops.src[2]);
+            one.reduces = true;
             one.votes[index] |= if negated { !predicate } else { predicate } & mask;
         }
         self.complete_if_full(id);
@@ -134,7 +154,7 @@ impl<O: Observer> Machine<'_, '_, O> {
                 any = true;
             }
         }
-        if any {
+        if any && warp.fragments.len() > 1 {
             warp.unite();
         }
     }
@@ -145,11 +165,13 @@ impl<O: Observer> Machine<'_, '_, O> {
             return;
         }
         self.observer.barrier_complete(self.block, u32::from(id), &one.arrived, &one.waited);
-        let sum = |masks: &[u32]| masks.iter().map(|m| m.count_ones()).sum();
-        one.results.push((one.generation, sum(&one.votes), sum(&one.arrived)));
-        // Nobody can still ask for a result that lies this far back: a warp waits for one barrier at a time.
-        if one.results.len() > 64 {
-            one.results.remove(0);
+        if one.reduces {
+            let sum = |masks: &[u32]| masks.iter().map(|m| m.count_ones()).sum();
+            one.results.push((one.generation, sum(&one.votes), sum(&one.arrived)));
+            // Nobody can still ask for a result that lies this far back: a warp waits for one barrier at a time.
+            if one.results.len() > 64 {
+                one.results.remove(0);
+            }
         }
         one.generation += 1;
         one.clear();

@@ -252,6 +252,12 @@ impl<'c, 'v, O: Observer> Machine<'c, 'v, O> {
         let end = self.executed + WARP_SLICE;
         let mut idle_turns = 0;
         while !warp.fragments.is_empty() {
+            // Mostly all lanes wait for a barrier, or none does.
+            if let [Fragment { state: State::Barrier { id, generation }, .. }] = warp.fragments[..]
+                && !self.barriers.is_complete(id, generation)
+            {
+                return Ok(Turn::Blocked);
+            }
             let Some(fragment) = self.next_ready(warp) else {
                 if self.hold_meeting(warp)? || self.break_up_meeting(warp)? {
                     continue;

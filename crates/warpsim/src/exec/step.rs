@@ -62,12 +62,16 @@ impl<O: Observer> Machine<'_, '_, O> {
             let inst = &code[pc as usize];
             if inst.straight != NOWHERE && mask == FULL && !warp.registers.tainted {
                 let line = &self.context.program.straight[inst.straight as usize];
-                if left >= u64::from(line.length) {
-                    self.straight::<AVX2>(warp, fragment, at!(), line);
-                    pc += line.length;
-                    left -= u64::from(line.length);
+                // Nobody must pass the place where others wait for them.
+                let joins = join_pc.wrapping_sub(pc) < line.length;
+                if left >= u64::from(line.length) && !joins {
+                    let executed = self.straight::<AVX2>(warp, fragment, at!(), line);
+                    pc += executed;
+                    left -= u64::from(executed);
                     known = [UNKNOWN; BASE_SLOTS];
-                    continue;
+                    if executed > 0 {
+                        continue;
+                    }
                 }
             }
             left -= 1;
@@ -339,7 +343,7 @@ impl<O: Observer> Machine<'_, '_, O> {
         Ok(())
     }
 
-    fn check_guard(&mut self, warp: &Warp, at: Site, guard: Guard, mask: u32) {
+    pub(super) fn check_guard(&mut self, warp: &Warp, at: Site, guard: Guard, mask: u32) {
         let (Guard::If(p) | Guard::Unless(p)) = guard else { return };
         let index = warp.registers.base.poison + p as usize + 1;
         let lanes = warp.registers.poison[index] & mask;

@@ -11,7 +11,7 @@ use crate::fault::{Space, Touch};
 use crate::isa;
 use crate::observer::{Observer, Site};
 use crate::pattern::Eight;
-use crate::program::{Move, Rows, Step, StraightLine, Sum};
+use crate::program::{Guard, Move, Rows, Step, StraightLine, Sum};
 use crate::registers::FULL;
 
 /// Where the words that the first load of some rows reads are.
@@ -28,14 +28,17 @@ impl Placed {
 
 impl<O: Observer> Machine<'_, '_, O> {
     per_cpu! {
-        /// Executes a straight line, which begins at `at`, for all lanes of the warp.
+        /// Executes a straight line, which begins at `at`, for all lanes of the warp. Returns how many instructions that
+        /// were: fewer than it has where lanes jump.
         pub(super) fn straight, straight_avx2, straight_any(
             warp: &mut Warp, fragment: usize, at: Site, line: &StraightLine
-        );
+        ) -> u32;
     }
 
     #[inline(always)]
-    fn straight_any(&mut self, warp: &mut Warp, fragment: usize, at: Site, line: &StraightLine) {
+    fn straight_any(&mut self, warp: &mut Warp, fragment: usize, at: Site, line: &StraightLine) -> u32 {
+        // Behind the last branch that nobody took, and behind the last instruction that is executed.
+        let (mut from, mut end) = (at.pc, at.pc + line.length);
         for action in &line.moves {
             match action {
                 Move::MultiplyAdd(ops) => isa::multiply_add(&mut warp.registers, ops),
@@ -49,7 +52,8 @@ impl<O: Observer> Machine<'_, '_, O> {
                     if self.load_rows(warp, at, number, rows).is_none() {
                         self.load_each(warp, fragment, at, number, rows);
                         if warp.registers.tainted {
-                            self.rest(warp, fragment, at, line, rows.loads.each[0].pc + 1);
+                            (from, end) =
+                                self.rest(warp, fragment, at, line, from, rows.loads.each[0].pc + 1);
                             break;
                         }
                     }
@@ -57,15 +61,33 @@ impl<O: Observer> Machine<'_, '_, O> {
                 &Move::Access { pc } => {
                     self.access(warp, fragment, Site { pc, ..at });
                     if warp.registers.tainted {
-                        self.rest(warp, fragment, at, line, pc + 1);
+                        (from, end) = self.rest(warp, fragment, at, line, from, pc + 1);
                         break;
                     }
+                }
+                &Move::Branch { pc, guard } => {
+                    if jumping(warp, guard) != 0 {
+                        end = pc;
+                        break;
+                    }
+                    self.pass_branch(Site { pc, ..at }, &mut from);
                 }
             }
         }
         if !O::SILENT {
-            self.observer.issue_line(at, line.length);
+            self.observer.issue_line(Site { pc: from, ..at }, end - from);
         }
+        end - at.pc
+    }
+
+    /// Tells of the instructions since `from`, and of a branch behind them that no lane takes.
+    #[inline(always)]
+    fn pass_branch(&mut self, at: Site, from: &mut u32) {
+        if !O::SILENT {
+            self.observer.issue_line(Site { pc: *from, ..at }, at.pc - *from);
+            self.observer.branch(at, FULL, 0);
+        }
+        *from = at.pc + 1;
     }
 
     /// Does all loads of some rows, if each is in bounds and of words that were written, and lies as the first one did
@@ -163,28 +185,46 @@ impl<O: Observer> Machine<'_, '_, O> {
         }
     }
 
-    /// The rest of a straight line from instruction `from` on, where some registers no longer hold anything.
+    /// The rest of a straight line from instruction `next` on, where some registers no longer hold anything. All
+    /// instructions before `from` have been told of. Returns where those that are not begin and end.
     #[cold]
-    fn rest(&mut self, warp: &mut Warp, fragment: usize, at: Site, line: &StraightLine, from: u32) {
-        let done: Vec<&Rows> = line.rows.iter().take_while(|rows| rows.loads.each[0].pc < from).collect();
+    fn rest(
+        &mut self,
+        warp: &mut Warp,
+        fragment: usize,
+        at: Site,
+        line: &StraightLine,
+        mut from: u32,
+        next: u32,
+    ) -> (u32, u32) {
+        let done: Vec<&Rows> = line.rows.iter().take_while(|rows| rows.loads.each[0].pc < next).collect();
         for (rows, placed) in done.iter().zip(self.placed.clone()) {
             if placed.entry != UNKNOWN {
                 self.fill(warp, rows, placed.first, placed.entry);
             }
         }
-        for pc in from..at.pc + line.length {
-            if done.iter().any(|rows| rows.loads.each.iter().any(|load| load.pc == pc)) {
-                continue;
-            }
+        let end = at.pc + line.length;
+        for pc in next..end {
+            let at = Site { pc, ..at };
             let inst = &self.context.program.code[pc as usize];
-            if let Step::Alu(function) = inst.step {
-                // SAFETY: lowering chose the variant for this CPU.
-                unsafe { function(&mut warp.registers, &inst.ops, FULL) };
-                self.flow(warp, pc, &inst.ops, FULL);
-            } else {
-                self.access(warp, fragment, Site { pc, ..at });
+            match inst.step {
+                Step::Branch { .. } => {
+                    if jumping(warp, inst.guard) != 0 {
+                        return (from, pc);
+                    }
+                    self.check_guard(warp, at, inst.guard, FULL);
+                    self.pass_branch(at, &mut from);
+                }
+                Step::Alu(function) => {
+                    // SAFETY: lowering chose the variant for this CPU.
+                    unsafe { function(&mut warp.registers, &inst.ops, FULL) };
+                    self.flow(warp, pc, &inst.ops, FULL);
+                }
+                _ if done.iter().any(|rows| rows.loads.each.iter().any(|load| load.pc == pc)) => {}
+                _ => self.access(warp, fragment, at),
             }
         }
+        (from, end)
     }
 
     #[inline(always)]
@@ -240,5 +280,15 @@ impl<O: Observer> Machine<'_, '_, O> {
             Step::Store(memory) => self.store::<AVX2>(warp, fragment, at, memory, &inst.ops, FULL),
             _ => {}
         }
+    }
+}
+
+/// The lanes of a full warp for which a guard holds.
+#[inline(always)]
+fn jumping(warp: &Warp, guard: Guard) -> u32 {
+    match guard {
+        Guard::Always => FULL,
+        Guard::If(p) => warp.registers.pred(p),
+        Guard::Unless(p) => !warp.registers.pred(p),
     }
 }

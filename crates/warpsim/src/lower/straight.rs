@@ -15,16 +15,23 @@ use crate::registers::Class;
 /// Fewer instructions than this are not worth a straight line.
 const LEAST: u32 = 2;
 
+/// Branches that a line has at most: they are on the lines that begin behind them, too.
+const MOST_BRANCHES: u32 = 4;
+
 /// Cuts straight lines out of a block of instructions that are entered and left at its ends only; `drafts` are those of
-/// the instructions from `first` on.
+/// the function's instructions, from `first` on. The last line of a block goes on behind its end.
 pub(super) fn find(program: &mut Program, first: u32, drafts: &[Draft], uses: &Uses, block: Range<u32>) {
-    let mut line = Builder::default();
-    for pc in block.clone() {
-        if !line.take(program, pc, &drafts[(pc - first) as usize]) {
-            std::mem::take(&mut line).end(program, uses, pc);
+    let end = first + drafts.len() as u32;
+    let mut pc = block.start;
+    while pc < block.end {
+        let mut line = Builder::default();
+        let from = pc;
+        while pc < end && line.take(program, pc, &drafts[(pc - first) as usize]) {
+            pc += 1;
         }
+        line.end(program, uses, from);
+        pc += 1;
     }
-    line.end(program, uses, block.end);
 }
 
 /// How often the instructions of a function read and write each register.
@@ -56,6 +63,7 @@ impl Uses {
 #[derive(Default)]
 struct Builder {
     length: u32,
+    branches: u32,
     moves: Vec<Move>,
     rows: Vec<Rows>,
     /// Rows that may get more loads, by their base.
@@ -68,10 +76,16 @@ impl Builder {
     /// Takes an instruction into the line, if it fits there.
     fn take(&mut self, program: &Program, pc: u32, draft: &Draft) -> bool {
         let inst = &program.code[pc as usize];
-        if inst.guard != Guard::Always {
-            return false;
-        }
         match inst.step {
+            Step::Branch { target, .. }
+                if inst.guard != Guard::Always && target > pc + 1 && self.branches < MOST_BRANCHES =>
+            {
+                self.branches += 1;
+                // What is behind it may not come to be loaded.
+                self.open.clear();
+                self.moves.push(Move::Branch { pc, guard: inst.guard });
+            }
+            _ if inst.guard != Guard::Always => return false,
             Step::Nothing => {}
             Step::Alu(function) if isa::is_multiply_add(function) => {
                 self.moves.push(Move::MultiplyAdd(inst.ops));
@@ -133,12 +147,12 @@ impl Builder {
         self.open.clear();
     }
 
-    /// The line ends before `pc`.
-    fn end(self, program: &mut Program, uses: &Uses, pc: u32) {
+    /// The line, which begins at `from`, is complete.
+    fn end(self, program: &mut Program, uses: &Uses, from: u32) {
         let Builder { length, moves, mut rows, .. } = self;
         if length >= LEAST {
             let (moves, sums) = join_sums(moves, &mut rows, uses);
-            let begin = &mut program.code[(pc - length) as usize];
+            let begin = &mut program.code[from as usize];
             debug_assert_eq!(begin.straight, NOWHERE);
             begin.straight = program.straight.len() as u32;
             program.straight.push(StraightLine { length, moves, rows, sums });
@@ -149,14 +163,15 @@ impl Builder {
 /// Joins multiply-adds that follow each other.
 fn join_sums(moves: Vec<Move>, rows: &mut [Rows], uses: &Uses) -> (Vec<Move>, Vec<Sum>) {
     let (mut joined, mut sums) = (Vec::new(), Vec::<Sum>::new());
-    // Registers that hold what a load of some rows brought, with nothing stored since.
+    // Registers that hold what a load of some rows brought, with nothing stored since then.
     let mut loaded: HashMap<u16, (u32, i64)> = HashMap::new();
     let mut summed = vec![0; rows.len()];
     let mut moves = moves.into_iter().peekable();
     while let Some(action) = moves.next() {
         let Move::MultiplyAdd(ops) = action else {
             match action {
-                Move::Access { .. } => loaded.clear(),
+                // Behind a branch others may come in, who did not load this.
+                Move::Access { .. } | Move::Branch { .. } => loaded.clear(),
                 Move::Loads(number) => {
                     let Rows { to, loads, .. } = &rows[number as usize];
                     let each = to.iter().zip(&loads.each).filter(|(to, _)| uses.is_link(**to));

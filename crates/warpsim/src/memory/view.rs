@@ -5,6 +5,8 @@
 //! If not, running the ranges one after another would have given the same, and the written words are put back
 //! into the buffers. If so, nothing has been changed yet, and the launch runs again on a single view.
 
+use std::ops::Range;
+
 use super::device::Buffer;
 use super::window;
 
@@ -221,12 +223,8 @@ impl Writes {
         for page in &self.0 {
             let buffer = &mut buffers[page.buffer as usize];
             let start = page.number as usize * PAGE;
-            for word in 0..WORDS {
-                if page.written[word / 32] >> (word % 32) & 1 == 0 {
-                    continue;
-                }
-                let from = word * 4;
-                let to = (from + 4).min(buffer.data.len() - start);
+            for words in runs(&page.written) {
+                let (from, to) = (4 * words.start, (4 * words.end).min(buffer.data.len() - start));
                 buffer.data[start + from..start + to].copy_from_slice(&page.data[from..to]);
                 if let (Some(valid), Some(new)) = (&mut buffer.valid, &page.valid) {
                     valid[start + from..start + to].copy_from_slice(&new[from..to]);
@@ -234,6 +232,27 @@ impl Writes {
             }
         }
     }
+}
+
+/// The runs of bits that are set.
+fn runs(bits: &[u32; WORDS / 32]) -> impl Iterator<Item = Range<usize>> {
+    let next = |from: usize, wanted: u32| -> usize {
+        let mut at = from;
+        while at < WORDS {
+            let left = (bits[at / 32] ^ wanted.wrapping_sub(1)) >> (at % 32);
+            if left != 0 {
+                return at + left.trailing_zeros() as usize;
+            }
+            at = (at / 32 + 1) * 32;
+        }
+        WORDS
+    };
+    let mut end = 0;
+    std::iter::from_fn(move || {
+        let start = next(end, 1);
+        end = next(start, 0);
+        (start < WORDS).then_some(start..end)
+    })
 }
 
 /// Gathers the writes of all views, in order.
@@ -298,5 +317,16 @@ mod tests {
             }
             assert_eq!(commit(vec![two, one]).is_err(), conflict, "read {read} at {offset}");
         }
+    }
+
+    #[test]
+    fn runs_of_written_words() {
+        let mut bits = [0; WORDS / 32];
+        for word in (0..3).chain(31..97).chain([200]).chain(1000..WORDS) {
+            bits[word / 32] |= 1 << (word % 32);
+        }
+        assert_eq!(runs(&bits).collect::<Vec<_>>(), [0..3, 31..97, 200..201, 1000..WORDS]);
+        assert_eq!(runs(&[u32::MAX; WORDS / 32]).collect::<Vec<_>>(), [0..WORDS]);
+        assert_eq!(runs(&[0; WORDS / 32]).count(), 0);
     }
 }
