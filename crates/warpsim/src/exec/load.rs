@@ -73,21 +73,35 @@ impl<O: Observer> Machine<'_, '_, O> {
             return false;
         };
         *known = placed;
-        let bounds = if IS_SHARED {
-            (self.shared.data.len() as u64).checked_sub(4).map(|last| (0, last))
-        } else {
-            self.view.bounds(first, 4)
-        };
-        let Some((start, last)) = bounds else { return false };
         let mut entry = self.patterns.entry(*known);
-        if !entry.shape.fits(first, first.wrapping_sub(start), last, 4) {
-            return false;
+        let shape = &entry.shape;
+        let mut place = None;
+        if IS_SHARED {
+            let last = (self.shared.data.len() as u64).checked_sub(4);
+            if !last.is_some_and(|last| shape.fits(first, first, last, 4)) {
+                return false;
+            }
+        } else {
+            place = if shape.is_aligned(first, 4) { self.view.place_row(first, shape, 4) } else { None };
+            if place.is_none() {
+                return false;
+            }
         }
         // Nobody asks for the sectors of shared memory, and words are aligned.
         let is_priced = IS_SHARED && entry.has_pattern();
         if !O::SILENT && !is_priced {
             entry = self.patterns.aligned(*known, first);
         }
+        let lie = Lie::of_words(entry, first);
+        let source = match place {
+            None => source_shared(&self.shared, &lie, 4),
+            Some(place) => {
+                self.view.mark_runs(place, &entry.runs);
+                let (data, valid) = self.view.bytes(place);
+                // SAFETY: these bytes go from the lowest address of the lanes to the end of the highest word.
+                unsafe { Source::new(data, valid, lie.at, entry.shape.low, lie.shape, 4) }
+            }
+        };
         let mut row = Row {
             observer: &mut self.observer,
             to: warp.registers.word_mut(ops.dst[0]),
@@ -97,13 +111,7 @@ impl<O: Observer> Machine<'_, '_, O> {
             entry,
             first,
         };
-        let lie = Lie::of_words(entry, first);
-        if IS_SHARED {
-            return row.fetch(&source_shared(&self.shared, &lie, 4), Space::Shared);
-        }
-        let memories =
-            Memories { view: self.view, shared: &self.shared, context: self.context, local: &warp.local };
-        row.fetch(&memories.source_global(&lie, 4, &mut self.scratch), Space::Global)
+        row.fetch(&source, if IS_SHARED { Space::Shared } else { Space::Global })
     }
 
     #[inline(always)]
@@ -275,32 +283,25 @@ impl<'s> Memories<'s, '_> {
                 let (data, valid) = (&self.local.data, Some(self.local.valid.as_slice()));
                 let start = lie.origin.wrapping_neg();
                 // SAFETY: `admit` let these lanes pass, because their access is inside each lane's memory.
-                return unsafe {
-                    Source::new(data, valid, &scratch.places, start, [Eight::Scattered; 4], width)
-                };
+                return unsafe { Source::new(data, valid, &scratch.places, start, &Shape::SCATTERED, width) };
             }
             Space::Global => return self.source_global(lie, width, scratch),
         };
         let start = lie.origin.wrapping_neg();
         // SAFETY: these lanes' access is inside the memory, and the shape tells how they lie.
-        unsafe { Source::new(data, valid, lie.at, start, lie.shape.eights, width) }
+        unsafe { Source::new(data, valid, lie.at, start, lie.shape, width) }
     }
 
     #[inline(always)]
     fn source_global(self, lie: &Lie<'s>, width: usize, scratch: &'s mut Scratch) -> Source<'s> {
         let first = lie.address(lie.mask.trailing_zeros() as usize % 32);
-        let low = first.wrapping_add(lie.shape.low);
-        let span = lie.shape.span.saturating_add(width as u64);
-        let together = if span <= 1 << 20 { self.view.locate(low, span) } else { None };
-        let span = span as usize;
-        if let Some((index, offset)) =
-            together.filter(|&(index, offset)| self.view.has_slice(index, offset, span))
-        {
-            mark_reads(self.view, lie, (index, offset), low, width);
-            let (data, valid) = self.view.slice(index, offset, span).unwrap_or_default();
+        if let Some(place) = self.view.place_row(first, lie.shape, width) {
+            let low = first.wrapping_add(lie.shape.low);
+            mark_reads(self.view, lie, (place.buffer, place.offset), low, width);
+            let (data, valid) = self.view.bytes(place);
             let start = low.wrapping_sub(lie.origin);
-            // SAFETY: the slice goes from the lowest address of these lanes to the end of the highest access.
-            return unsafe { Source::new(data, valid, lie.at, start, lie.shape.eights, width) };
+            // SAFETY: these bytes go from the lowest address of these lanes to the end of the highest access.
+            return unsafe { Source::new(data, valid, lie.at, start, lie.shape, width) };
         }
         self.collect(lie, width, scratch)
     }
@@ -318,7 +319,7 @@ impl<'s> Memories<'s, '_> {
         scratch.places = std::array::from_fn(|lane| (lane * width) as u64);
         let (data, valid) = (&scratch.data, Some(scratch.valid.as_slice()));
         // SAFETY: the scratch has room for 32 bytes a lane, the most an access has.
-        unsafe { Source::new(data, valid, &scratch.places, 0, [Eight::Scattered; 4], width) }
+        unsafe { Source::new(data, valid, &scratch.places, 0, &Shape::SCATTERED, width) }
     }
 }
 
@@ -328,7 +329,7 @@ pub(super) fn source_shared<'s>(shared: &'s SharedMemory, lie: &Lie<'s>, width: 
     let (data, valid) = (&shared.data, Some(shared.valid.as_slice()));
     let start = lie.origin.wrapping_neg();
     // SAFETY: these lanes' access is inside the memory, and the shape tells how they lie.
-    unsafe { Source::new(data, valid, lie.at, start, lie.shape.eights, width) }
+    unsafe { Source::new(data, valid, lie.at, start, lie.shape, width) }
 }
 
 /// Remembers what a load read.

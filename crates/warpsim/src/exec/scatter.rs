@@ -4,7 +4,7 @@
 #[cfg(not(target_endian = "little"))]
 compile_error!("warpsim runs on little-endian machines");
 
-use crate::pattern::{Eight, lanes};
+use crate::pattern::{Eight, Shape, lanes};
 use crate::registers::Lanes;
 
 /// Bytes on the host, and where each lane's begin.
@@ -16,27 +16,27 @@ pub(super) struct Source<'s> {
     /// inside.
     at: &'s Lanes<u64>,
     start: u64,
-    eights: [Eight; 4],
+    shape: &'s Shape,
 }
 
 impl<'s> Source<'s> {
     /// All lanes read `width` bytes at their address less `start`.
     ///
     /// # Safety
-    /// For each lane those bytes are inside `data` and, if there is one, inside `valid`; `eights` says truly how the
-    /// lanes lie.
+    /// For each lane those bytes are inside `data` and, if there is one, inside `valid`; `shape` says truly how each
+    /// eight lanes lie.
     #[inline(always)]
     pub(super) unsafe fn new(
         data: &'s [u8],
         valid: Option<&'s [u8]>,
         at: &'s Lanes<u64>,
         start: u64,
-        eights: [Eight; 4],
+        shape: &'s Shape,
         width: usize,
     ) -> Source<'s> {
         debug_assert!(at.iter().all(|a| a.wrapping_sub(start) as usize + width <= data.len()));
         debug_assert!(valid.is_none_or(|v| v.len() == data.len()));
-        Source { data, valid, at, start, eights }
+        Source { data, valid, at, start, shape }
     }
 
     #[inline(always)]
@@ -68,18 +68,13 @@ impl<'s> Source<'s> {
     #[inline(always)]
     pub(super) fn gather_into(&self, out: &mut Lanes<u32>) {
         // Most accesses lie alike in all eights: one look for all of them.
-        let eights = self.eights;
-        if eights == [Eight::Contiguous; 4] {
-            for eight in 0..4 {
-                self.gather_eight(Eight::Contiguous, eight, out);
-            }
-        } else if eights == [Eight::Same; 4] {
-            for eight in 0..4 {
-                self.gather_eight(Eight::Same, eight, out);
-            }
-        } else {
-            for eight in 0..4 {
-                self.gather_eight(eights[eight], eight, out);
+        match self.shape.all_eights {
+            Eight::Contiguous => (0..4).for_each(|eight| self.gather_eight(Eight::Contiguous, eight, out)),
+            Eight::Same => (0..4).for_each(|eight| self.gather_eight(Eight::Same, eight, out)),
+            Eight::Scattered => {
+                for (eight, &lie) in self.shape.eights.iter().enumerate() {
+                    self.gather_eight(lie, eight, out);
+                }
             }
         }
     }
@@ -128,7 +123,7 @@ impl<'s> Source<'s> {
     pub(super) fn all_valid(&self, width: usize) -> bool {
         let Some(valid) = self.valid else { return true };
         let mut all = true;
-        for (eight, lie) in self.eights.iter().enumerate() {
+        for (eight, lie) in self.shape.eights.iter().enumerate() {
             // SAFETY: every lane's access is inside `valid`, and contiguous ones fill what lies between.
             all &= unsafe {
                 match lie {

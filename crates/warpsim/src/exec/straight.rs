@@ -124,12 +124,7 @@ impl<O: Observer> Machine<'_, '_, O> {
             let access = access_of_words(Touch::Read, Space::Shared, rows.scope, first, entry);
             self.observer.loads(Site { pc, ..at }, &access, &rows.loads);
         }
-        let is_regular = matches!(
-            entry.shape.eights,
-            [Eight::Contiguous, Eight::Contiguous, Eight::Contiguous, Eight::Contiguous]
-                | [Eight::Same, Eight::Same, Eight::Same, Eight::Same]
-        );
-        if is_regular {
+        if entry.shape.all_eights != Eight::Scattered {
             self.placed[number as usize] = Placed { first, entry: known };
             if rows.is_only_summed {
                 return Some(());
@@ -148,8 +143,8 @@ impl<O: Observer> Machine<'_, '_, O> {
         let eights = [0, 8, 16, 24].map(|lane| first.wrapping_add(entry.relative[lane]));
         let loads = rows.loads.each.iter().zip(&rows.to);
         let data = self.shared.data.as_slice();
-        match entry.shape.eights {
-            [Eight::Contiguous, Eight::Contiguous, Eight::Contiguous, Eight::Contiguous] => {
+        match entry.shape.all_eights {
+            Eight::Contiguous => {
                 for (load, &to) in loads {
                     let to = warp.registers.word_mut(to);
                     for (words, eight) in to.as_chunks_mut::<8>().0.iter_mut().zip(eights) {
@@ -158,7 +153,7 @@ impl<O: Observer> Machine<'_, '_, O> {
                     }
                 }
             }
-            [Eight::Same, Eight::Same, Eight::Same, Eight::Same] => {
+            Eight::Same => {
                 for (load, &to) in loads {
                     let to = warp.registers.word_mut(to);
                     for (words, eight) in to.as_chunks_mut::<8>().0.iter_mut().zip(eights) {
@@ -167,7 +162,7 @@ impl<O: Observer> Machine<'_, '_, O> {
                     }
                 }
             }
-            _ => {
+            Eight::Scattered => {
                 for (load, &to) in loads {
                     let lie = Lie::of_words(entry, first.wrapping_add_signed(load.distance));
                     source_shared(&self.shared, &lie, 4).gather_into(warp.registers.word_mut(to));

@@ -202,8 +202,12 @@ impl Warp {
         mask: u32,
     ) {
         let value = |lane: u32| constant_value(context, self.index, lane, constant, block);
-        if is_block_index(constant) {
-            // Set for every block, and the same in all lanes.
+        let differs = matches!(
+            constant,
+            Constant::Special(Special::ThreadIndex(_) | Special::Lane | Special::LaneMask(_))
+        );
+        if !differs {
+            // The same in all lanes.
             let value = value(0);
             return match reg.class {
                 Class::Pred => {

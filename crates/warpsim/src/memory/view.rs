@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use super::device::Buffer;
 use super::window;
+use crate::pattern::Shape;
 
 pub(crate) const PAGE: usize = 4096;
 const WORDS: usize = PAGE / 4;
@@ -29,10 +30,20 @@ struct Page {
 struct Table {
     /// Index into `pages` plus 1; 0 is the page as it was at launch.
     slots: Vec<u32>,
-    /// A bit for each sector that was read, 4 words of bits a page; empty unless tracked.
-    read: Vec<u32>,
+    /// A bit for each sector that was read, 2 words of bits a page; empty unless tracked.
+    read: Vec<u64>,
     /// Whether any slot is private.
     dirty: bool,
+}
+
+/// Where bytes of a buffer are on the host.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    pub(crate) buffer: usize,
+    pub(crate) offset: usize,
+    length: usize,
+    /// As in [`Table::slots`].
+    slot: u32,
 }
 
 /// See the module.
@@ -52,7 +63,11 @@ impl<'a> View<'a> {
     pub(crate) fn new(buffers: &'a [Buffer], track: bool) -> View<'a> {
         let table = |buffer: &Buffer| {
             let pages = buffer.data.len().div_ceil(PAGE);
-            Table { slots: vec![0; pages], read: vec![0; if track { pages * 4 } else { 0 }], dirty: false }
+            Table {
+                slots: vec![0; pages],
+                read: vec![0; if track { pages * PAGE / SECTOR / 64 } else { 0 }],
+                dirty: false,
+            }
         };
         View { buffers, tables: buffers.iter().map(table).collect(), pages: Vec::new(), track }
     }
@@ -74,35 +89,44 @@ impl<'a> View<'a> {
         Some((address.wrapping_sub(offset as u64), last))
     }
 
-    /// Whether [`Self::slice`] would find the bytes side by side.
+    /// Where all lanes' accesses of `width` bytes are, from the lowest to the highest, if the first one's is at `first`
+    /// and they lie side by side on the host.
     #[inline(always)]
-    pub(crate) fn has_slice(&self, buffer: usize, offset: usize, length: usize) -> bool {
-        let table = &self.tables[buffer];
-        let (first, last) = (offset / PAGE, (offset + length - 1) / PAGE);
-        first == last || !table.dirty || table.slots[first..=last].iter().all(|&slot| slot == 0)
+    pub(crate) fn place_row(&self, first: u64, shape: &Shape, width: usize) -> Option<Place> {
+        // Looking at all pages between them is not worth it if they are far apart.
+        if shape.span > 1 << 20 {
+            return None;
+        }
+        let length = shape.span + width as u64;
+        let (buffer, offset) = self.locate(first.wrapping_add(shape.low), length)?;
+        self.find(buffer, offset, length as usize)
     }
 
-    /// `length` bytes from `offset`, and their validity (`None`: all valid), if they lie side by side on the host.
+    /// Where `length` bytes (one at least) from `offset` are, if they lie side by side on the host.
     #[inline(always)]
-    pub(crate) fn slice(
-        &self,
-        buffer: usize,
-        offset: usize,
-        length: usize,
-    ) -> Option<(&[u8], Option<&[u8]>)> {
+    fn find(&self, buffer: usize, offset: usize, length: usize) -> Option<Place> {
         let table = &self.tables[buffer];
-        let base = &self.buffers[buffer];
         let (first, last) = (offset / PAGE, (offset + length - 1) / PAGE);
-        if table.dirty && table.slots[first..=last].iter().any(|&slot| slot != 0) {
-            if first != last {
+        let mut slot = 0;
+        if table.dirty {
+            slot = table.slots[first];
+            if first != last && table.slots[first..=last].iter().any(|&slot| slot != 0) {
                 return None;
             }
-            let page = &self.pages[table.slots[first] as usize - 1];
-            let at = offset % PAGE;
-            return Some((&page.data[at..at + length], page.valid.as_ref().map(|v| &v[at..at + length])));
         }
-        let range = offset..offset + length;
-        Some((&base.data[range.clone()], base.valid.as_ref().map(|v| &v[range])))
+        Some(Place { buffer, offset, length, slot })
+    }
+
+    /// The bytes at a place, and their validity (`None`: all valid).
+    #[inline(always)]
+    pub(crate) fn bytes(&self, place: Place) -> (&[u8], Option<&[u8]>) {
+        let Place { buffer, offset, length, slot } = place;
+        if let Some(page) = slot.checked_sub(1) {
+            let (page, at) = (&self.pages[page as usize], offset % PAGE);
+            return (&page.data[at..at + length], page.valid.as_ref().map(|v| &v[at..at + length]));
+        }
+        let (base, range) = (&self.buffers[buffer], offset..offset + length);
+        (&base.data[range.clone()], base.valid.as_ref().map(|v| &v[range]))
     }
 
     /// Copies bytes out, and says which are valid. `into` and `valid` have the same length.
@@ -111,7 +135,8 @@ impl<'a> View<'a> {
         while done < into.len() {
             let at = offset + done;
             let length = (PAGE - at % PAGE).min(into.len() - done);
-            if let Some((data, mask)) = self.slice(buffer, at, length) {
+            if let Some(place) = self.find(buffer, at, length) {
+                let (data, mask) = self.bytes(place);
                 into[done..done + length].copy_from_slice(data);
                 match mask {
                     Some(mask) => valid[done..done + length].copy_from_slice(mask),
@@ -125,12 +150,29 @@ impl<'a> View<'a> {
     /// Remembers that `length` bytes from `offset` were read.
     #[inline(always)]
     pub(crate) fn mark_read(&mut self, buffer: usize, offset: usize, length: usize) {
-        if !self.track {
-            return;
+        if self.track {
+            self.mark(buffer, offset, &[(0, length)]);
         }
-        let read = &mut self.tables[buffer].read;
-        for sector in offset / SECTOR..=(offset + length - 1) / SECTOR {
-            read[sector / 32] |= 1 << (sector % 32);
+    }
+
+    /// Remembers that runs of bytes (offset from the place, length) were read.
+    #[inline(always)]
+    pub(crate) fn mark_runs(&mut self, place: Place, runs: &[(usize, usize)]) {
+        if self.track {
+            self.mark(place.buffer, place.offset, runs);
+        }
+    }
+
+    #[inline(always)]
+    fn mark(&mut self, buffer: usize, from: usize, runs: &[(usize, usize)]) {
+        let read = self.tables[buffer].read.as_mut_slice();
+        for &(offset, length) in runs {
+            let (first, last) = ((from + offset) / SECTOR, (from + offset + length - 1) / SECTOR);
+            if first / 64 == last / 64 {
+                read[first / 64] |= u64::MAX >> (63 - (last - first)) << (first % 64);
+            } else {
+                (first..=last).for_each(|sector| read[sector / 64] |= 1 << (sector % 64));
+            }
         }
     }
 
@@ -195,10 +237,10 @@ impl<'a> View<'a> {
     /// Whether this view read or wrote what `page`, of another view, wrote.
     fn touches(&self, page: &Page) -> bool {
         let table = &self.tables[page.buffer as usize];
-        let read = &table.read[page.number as usize * 4..][..4];
+        let read = &table.read[page.number as usize * 2..][..2];
         let reads_it = (0..WORDS / 32).any(|i| {
             // Word i of the written bits covers 32 words, that is 4 sectors.
-            let sectors = read[i / 8] >> (i % 8 * 4);
+            let sectors = read[i / 16] >> (i % 16 * 4);
             page.written[i] != 0
                 && (0..4).any(|s| sectors >> s & 1 != 0 && page.written[i] >> (8 * s) & 0xff != 0)
         });

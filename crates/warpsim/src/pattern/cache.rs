@@ -30,6 +30,8 @@ pub(crate) struct Shape {
     pub(crate) bits: u64,
     /// Lanes 0 to 7, 8 to 15, 16 to 23 and 24 to 31.
     pub(crate) eights: [Eight; 4],
+    /// How all of these lie, or `Scattered` if that differs.
+    pub(crate) all_eights: Eight,
     /// Whether all 32 lanes lie one behind the other.
     pub(crate) is_dense: bool,
     /// The cache's entry that holds the pattern.
@@ -37,13 +39,30 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
+    /// Of accesses of which nothing is known.
+    pub(crate) const SCATTERED: Shape = Shape {
+        low: 0,
+        span: 0,
+        bits: 0,
+        eights: [Eight::Scattered; 4],
+        all_eights: Eight::Scattered,
+        is_dense: false,
+        entry: EMPTY,
+    };
+
     /// Whether all lanes' accesses are inside a memory and aligned, if the first one's is at `first`, which is
     /// `offset` bytes behind the start of the memory. `last` is the last offset at which an access fits, `width`
     /// its size.
     #[inline(always)]
     pub(crate) fn fits(&self, first: u64, offset: u64, last: u64, width: u32) -> bool {
         let lowest = offset.wrapping_add(self.low);
-        self.span <= last && lowest <= last - self.span && (first | self.bits) & u64::from(width - 1) == 0
+        self.span <= last && lowest <= last - self.span && self.is_aligned(first, width)
+    }
+
+    /// Whether all lanes' accesses of `width` bytes are aligned, if the first one's is at `first`.
+    #[inline(always)]
+    pub(crate) fn is_aligned(&self, first: u64, width: u32) -> bool {
+        (first | self.bits) & u64::from(width - 1) == 0
     }
 }
 
@@ -70,6 +89,8 @@ pub(crate) struct Entry {
     /// The lower halves of these.
     relative_low: [u32; 32],
     pub(crate) shape: Shape,
+    /// The bytes that active lanes touch, as runs (offset from the lowest address, length), ascending.
+    pub(crate) runs: Vec<(usize, usize)>,
     /// The first active lane's address modulo the sector size, for which `pattern` holds; [`NOT_ASKED`] while
     /// nobody wanted to know the pattern.
     alignment: u64,
@@ -210,7 +231,7 @@ impl Entry {
             std::array::from_fn(|lane| addresses[lane].wrapping_sub(first) & select[lane]);
         let step = u64::from(bytes);
         let is_row = |lanes: &[u64]| lanes.windows(2).all(|pair| pair[1].wrapping_sub(pair[0]) == step);
-        let eights = std::array::from_fn(|eight| {
+        let eights: [Eight; 4] = std::array::from_fn(|eight| {
             let lanes = &relative[8 * eight..8 * eight + 8];
             if mask >> (8 * eight) & 0xff != 0xff {
                 Eight::Scattered
@@ -224,11 +245,13 @@ impl Entry {
         });
         let low = relative.iter().fold(0, |low, &r| low.min(r as i64));
         let high = relative.iter().fold(0, |high, &r| high.max(r as i64));
+        let runs = runs(bytes, mask, &relative.map(|r| (r as i64).wrapping_sub(low) as usize));
         let shape = Shape {
             low: low as u64,
             span: high.wrapping_sub(low) as u64,
             bits: relative.iter().fold(0, |bits, r| bits | r),
             eights,
+            all_eights: if eights == [eights[0]; 4] { eights[0] } else { Eight::Scattered },
             is_dense: mask == u32::MAX && is_row(&relative),
             entry: index,
         };
@@ -239,6 +262,7 @@ impl Entry {
             relative,
             relative_low: relative.map(|r| r as u32),
             shape,
+            runs,
             alignment: NOT_ASKED,
             sectors_at: [0; SECTOR as usize],
             pattern: Pattern::default(),
@@ -280,4 +304,27 @@ impl Entry {
         self.pattern.sectors = u32::from(*known);
         self.alignment = alignment;
     }
+}
+
+/// The bytes that accesses of `bytes` bytes by the lanes in `mask` touch, as runs (offset, length), ascending.
+fn runs(bytes: u32, mask: u32, starts: &[usize; 32]) -> Vec<(usize, usize)> {
+    let mut active = [0; 32];
+    let mut count = 0;
+    for lane in super::lanes(mask) {
+        active[count] = starts[lane as usize];
+        count += 1;
+    }
+    let active = &mut active[..count];
+    if !active.is_sorted() {
+        active.sort_unstable();
+    }
+    let mut runs: Vec<(usize, usize)> = Vec::with_capacity(4);
+    for &start in active.iter() {
+        let end = start.saturating_add(bytes as usize);
+        match runs.last_mut() {
+            Some((from, length)) if start <= *from + *length => *length = end - *from,
+            _ => runs.push((start, end - start)),
+        }
+    }
+    runs
 }
