@@ -26,6 +26,10 @@ pub struct Pattern {
     pub store_wavefronts: u32,
     /// Distinct start addresses, each as (offset in bytes from the lowest active address, lanes), by ascending offset.
     pub groups: Vec<(u64, u32)>,
+    /// The `groups` that lie side by side, as (index of the first, how many).
+    pub runs: Vec<(usize, usize)>,
+    /// Whether any address is that of several lanes.
+    pub is_shared: bool,
     /// Distance in bytes from the lowest active address to the end of the highest access.
     pub span: u64,
     /// Offset in bytes from the lowest active address to the first active lane's.
@@ -62,6 +66,14 @@ impl Pattern {
             span: groups.last().map_or(0, |last| last.0 + bytes),
             first_offset: lanes(mask).next().map_or(0, |lane| addresses[lane as usize] - lowest),
             overlapping: groups.windows(2).any(|pair| pair[1].0 - pair[0].0 < bytes),
+            runs: groups
+                .chunk_by(|a, b| b.0 - a.0 == bytes)
+                .scan(0, |first, run| {
+                    *first += run.len();
+                    Some((*first - run.len(), run.len()))
+                })
+                .collect(),
+            is_shared: groups.iter().any(|group| !group.1.is_power_of_two()),
             groups,
         }
     }

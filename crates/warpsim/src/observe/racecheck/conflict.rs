@@ -100,6 +100,17 @@ pub(super) struct Current<'a> {
     pub(super) values: Option<&'a [u64; 32]>,
 }
 
+/// Where a warp's access goes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Places<'a> {
+    /// (Offset in bytes, lanes), ascending.
+    pub(super) groups: &'a [(u64, u32)],
+    /// Groups that lie side by side, as (index of the first, how many).
+    pub(super) runs: &'a [(usize, usize)],
+    /// Whether any group may have several lanes.
+    pub(super) is_shared: bool,
+}
+
 /// An earlier access that the current one is not ordered after.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Earlier {
@@ -138,9 +149,18 @@ impl Current<'_> {
         findings.report(finding, 1);
     }
 
-    /// Records that several lanes store to one place at once.
+    /// Records where several lanes store to one place at once; offsets are from `base`.
+    #[inline]
+    pub(super) fn check_within(&self, findings: &mut FindingSet, base: u64, places: Places<'_>) {
+        if self.class == Class::Write && places.is_shared {
+            for &(offset, lanes) in places.groups.iter().filter(|group| !group.1.is_power_of_two()) {
+                self.race_within(findings, lanes, base + offset);
+            }
+        }
+    }
+
     #[cold]
-    pub(super) fn race_within(&self, findings: &mut FindingSet, lanes: u32, address: u64) {
+    fn race_within(&self, findings: &mut FindingSet, lanes: u32, address: u64) {
         let (first, last) = (lanes.trailing_zeros(), 31 - lanes.leading_zeros());
         let same_value = self.values.is_some_and(|values| {
             crate::pattern::lanes(lanes).all(|lane| values[lane as usize] == values[first as usize])
@@ -154,13 +174,19 @@ impl Current<'_> {
         self.race(findings, last, earlier, address, same_value);
     }
 
-    /// The part of a lane's stored value that goes to its cell number `index` of `1 << shift` bytes.
+    /// [`cell_value`] of what a lane stores.
     #[inline]
     pub(super) fn cell_value(&self, lane: u32, index: usize, shift: u32) -> Option<u32> {
-        let bits = 8 << shift;
-        self.values.map(|values| {
-            let value = values[lane as usize].checked_shr(bits * index as u32).unwrap_or(0) as u32;
-            if bits < 32 { value & ((1 << bits) - 1) } else { value }
-        })
+        cell_value(self.values, lane, index, shift)
     }
+}
+
+/// The part of a lane's stored value that goes to its cell number `index` of `1 << shift` bytes.
+#[inline]
+pub(super) fn cell_value(values: Option<&[u64; 32]>, lane: u32, index: usize, shift: u32) -> Option<u32> {
+    let bits = 8 << shift;
+    values.map(|values| {
+        let value = values[lane as usize].checked_shr(bits * index as u32).unwrap_or(0) as u32;
+        if bits < 32 { value & ((1 << bits) - 1) } else { value }
+    })
 }

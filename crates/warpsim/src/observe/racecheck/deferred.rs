@@ -1,7 +1,7 @@
-//! Reads of shared memory that have been noted down but not yet entered into the shadow.
+//! Accesses to shared memory that have been noted down but not yet entered into the shadow.
 //!
-//! What a phase has read is of no interest once it ends, and most phases write nothing where they read. So reads are
-//! noted down as they come, and entered only when an access might conflict with one of them.
+//! What a phase has accessed is of no interest once it ends, and most phases do not read where they write, nor write
+//! twice. So accesses are noted down as they come, and entered only when another one might conflict with them.
 
 use super::conflict::Code;
 use super::shared::Range;
@@ -10,10 +10,10 @@ use crate::observer::Repeat;
 /// The most notes that are kept, so that a long phase takes no more memory than a short one.
 const MOST: usize = 1 << 12;
 
-/// One warp's read, or several that are alike.
+/// One warp's access, or several loads that are alike.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Note {
-    /// Its class, as an index into [`READS`](super::conflict::READS).
+    /// Its class, as an index into [`READS`](super::conflict::READS) or [`WRITES`](super::conflict::WRITES).
     pub(super) class: usize,
     pub(super) warp: u32,
     /// The warp's clock, and up to where its lanes were ordered, at the time.
@@ -31,7 +31,7 @@ pub(super) struct Note {
     pub(super) loads_end: usize,
 }
 
-/// The reads of one phase, in order.
+/// The reads of one phase, or its writes, in order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Deferred {
     phase: u32,
@@ -39,10 +39,12 @@ pub(super) struct Deferred {
     /// (Offset from `base` in bytes, lanes).
     pub(super) groups: Vec<(u64, u32)>,
     pub(super) loads: Vec<Repeat>,
+    /// For each note what its lanes store, if it is of a store whose values are known. Reads have none.
+    pub(super) values: Vec<Option<[u64; 32]>>,
 }
 
 impl Deferred {
-    /// Forgets what was read in other phases than this one.
+    /// Forgets what was done in other phases than this one.
     #[inline]
     pub(super) fn begin(&mut self, phase: u32) {
         if self.phase != phase {
@@ -51,7 +53,7 @@ impl Deferred {
         }
     }
 
-    /// Notes reads; where their lists end is set here. Returns whether there is no room for more.
+    /// Notes accesses; where their lists end is set here. Returns whether there is no room for more.
     #[inline]
     pub(super) fn add(&mut self, note: Note, groups: &[(u64, u32)], loads: &[Repeat]) -> bool {
         self.groups.extend_from_slice(groups);
@@ -65,5 +67,6 @@ impl Deferred {
         self.notes.clear();
         self.groups.clear();
         self.loads.clear();
+        self.values.clear();
     }
 }

@@ -8,7 +8,7 @@
 //! Pages of 4 KiB get a shadow when they are touched, and of that only the parts for the classes they see.
 
 use super::super::finding::FindingSet;
-use super::conflict::{Class, Code, Current, Earlier, READS, WRITES};
+use super::conflict::{Class, Code, Current, Earlier, Places, READS, WRITES};
 use super::order::Stamp;
 use super::witness::{Table, split, witness};
 
@@ -75,32 +75,30 @@ struct Written {
 }
 
 impl GlobalShadow {
-    /// Checks and remembers an access of `bytes` bytes by each of `groups` (offset from `base`, lanes).
+    /// Checks and remembers an access of `bytes` bytes by each group of `places` (offsets from `base`).
     pub(super) fn access(
         &mut self,
         current: &Current<'_>,
         base: u64,
         bytes: u32,
-        groups: &[(u64, u32)],
+        places: Places<'_>,
         findings: &mut FindingSet,
     ) {
-        if current.class == Class::Write {
-            for &(offset, lanes) in groups.iter().filter(|group| group.1 & (group.1 - 1) != 0) {
-                current.race_within(findings, lanes, base + offset);
+        current.check_within(findings, base, places);
+        let mut known = (u64::MAX, 0);
+        for &(first, count) in places.runs {
+            let mut run = &places.groups[first..first + count];
+            while let Some(&(offset, _)) = run.first() {
+                let start = base + offset;
+                let number = start >> PAGE_SHIFT;
+                let left = ((number + 1) << PAGE_SHIFT) - start;
+                let (in_page, rest) = run.split_at(run.len().min(left.div_ceil(u64::from(bytes)) as usize));
+                if number != known.0 {
+                    known = (number, self.page(number));
+                }
+                self.pages[known.1].access(current, start, bytes, in_page, findings);
+                run = rest;
             }
-        }
-        let mut rest = groups;
-        while let Some(&(offset, _)) = rest.first() {
-            let number = (base + offset) >> PAGE_SHIFT;
-            let page_end = ((number + 1) << PAGE_SHIFT).wrapping_sub(base);
-            let in_page = match rest.last() {
-                Some(last) if last.0 < page_end => rest.len(),
-                _ => rest.partition_point(|group| group.0 < page_end),
-            };
-            let index = self.page(number);
-            let base = base.wrapping_sub(number << PAGE_SHIFT);
-            self.pages[index].access(current, number, base, bytes, &rest[..in_page], findings);
-            rest = &rest[in_page..];
         }
     }
 
@@ -131,15 +129,14 @@ impl Page {
         1 << (PAGE_SHIFT - self.shift)
     }
 
-    /// An access that lies in this page, `number`; `base` is relative to it.
+    /// An access of `bytes` bytes by each of `run` (lanes), one behind the other from `start` on; all begin in this page.
     #[inline]
     fn access(
         &mut self,
         current: &Current<'_>,
-        number: u64,
-        base: u64,
+        start: u64,
         bytes: u32,
-        groups: &[(u64, u32)],
+        run: &[(u64, u32)],
         findings: &mut FindingSet,
     ) {
         if bytes < 1 << self.shift {
@@ -147,38 +144,37 @@ impl Page {
         }
         let shift = self.shift;
         let per_lane = bytes as usize >> shift;
-        let cells = self.cells();
-        let cells_of = |offset: u64| {
-            let first = (base.wrapping_add(offset) >> shift) as usize;
-            first..(first + per_lane).min(cells)
-        };
+        let first = (start & ((1 << PAGE_SHIFT) - 1)) as usize >> shift;
+        // What reaches into the next page, which only an instruction that allows less than natural alignment does, is
+        // not looked at.
+        let cells = first..(first + run.len() * per_lane).min(self.cells());
 
         let reading = READS.iter().position(|class| *class == current.class);
         let conflicting = self.writes.iter().any(|writes| !writes.is_empty())
             || (reading.is_none() && self.tables.iter().any(|table| !table.is_empty()));
         if conflicting {
-            for &(offset, lanes) in groups {
-                for (part, cell) in cells_of(offset).enumerate() {
-                    let address = (number << PAGE_SHIFT) + ((cell as u64) << shift);
-                    self.check(current, cell, part, lanes, address, findings);
-                }
+            for cell in cells.clone() {
+                let (index, part) = ((cell - first) / per_lane, (cell - first) % per_lane);
+                let address = (start >> shift << shift) + (((cell - first) as u64) << shift);
+                self.check(current, cell, part, run[index].1, address, findings);
             }
         }
 
         match reading {
             Some(index) => {
+                let all = self.cells();
                 let table = &mut self.tables[index];
-                table.reserve(cells);
-                table.mark(current, groups, cells_of);
+                table.reserve(all);
+                table.mark(current, cells, run, per_lane);
             }
             None => {
+                let all = self.cells();
                 let writes = &mut self.writes[usize::from(current.class == WRITES[1])];
-                writes.resize(cells, Written::default());
-                for &(offset, lanes) in groups {
-                    let lane = 31 - lanes.leading_zeros();
-                    for (part, cell) in cells_of(offset).enumerate() {
-                        writes[cell] = Written::now(current, lane, current.cell_value(lane, part, shift));
-                    }
+                writes.resize(all, Written::default());
+                for cell in cells {
+                    let (index, part) = ((cell - first) / per_lane, (cell - first) % per_lane);
+                    let lane = 31 - run[index].1.leading_zeros();
+                    writes[cell] = Written::now(current, lane, current.cell_value(lane, part, shift));
                 }
             }
         }

@@ -50,7 +50,8 @@ use super::finding::FindingSet;
 use crate::fault::{Space, Touch};
 use crate::observer::{Access, Order as Qualifier, Repeats, Scope, Site};
 
-use conflict::{Class, Code, Current};
+use crate::pattern::Pattern;
+use conflict::{Class, Code, Current, Places};
 use global::GlobalShadow;
 use order::Order;
 use shared::SharedShadow;
@@ -110,18 +111,21 @@ impl Racecheck {
         let first = access.addresses.of(access.mask.trailing_zeros());
         let lowest = first.wrapping_sub(pattern.first_offset);
         let findings = &mut self.findings;
-        let mut touch = |groups: &[(u64, u32)]| {
+        let mut touch = |places: Places<'_>| {
             if access.space == Space::Shared {
-                self.shared.access(&current, lowest, pattern.span, access.bytes, groups, findings);
+                self.shared.access(&current, lowest, pattern.span, access.bytes, places, findings);
             } else {
-                self.global.access(&current, lowest, access.bytes, groups, findings);
+                self.global.access(&current, lowest, access.bytes, places, findings);
             }
         };
+        let Pattern { groups, runs, is_shared, .. } = pattern;
         if pattern.overlapping {
             // A warp's accesses can only overlap in part where an instruction allows less than natural alignment.
-            pattern.groups.chunks(1).for_each(touch);
+            for groups in groups.chunks(1) {
+                touch(Places { groups, runs: &[(0, 1)], is_shared: *is_shared });
+            }
         } else {
-            touch(&pattern.groups);
+            touch(Places { groups, runs, is_shared: *is_shared });
         }
         if synchronizes {
             self.order.synchronize(at.warp, access);

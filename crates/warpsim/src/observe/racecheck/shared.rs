@@ -2,13 +2,13 @@
 //!
 //! Exact: for each warp and cell, which lanes. That costs memory only for warps and cells that are touched, and
 //! makes a read by a warp one store to its own row, without looking at what the other warps have read. What a
-//! phase has touched so far is also kept as ranges, which tell most accesses at once that nothing can conflict; reads
-//! are entered only when something can ([`deferred`](super::deferred)).
+//! phase has touched so far is also kept as ranges, and where it wrote as bits, which tell most accesses at once that
+//! nothing can conflict; accesses are entered only when something can ([`deferred`](super::deferred)).
 
 use std::collections::HashMap;
 
 use super::super::finding::FindingSet;
-use super::conflict::{Class, Code, Current, Earlier, READ, READS, WRITES};
+use super::conflict::{Class, Code, Current, Earlier, Places, READ, READS, WRITES, cell_value};
 use super::deferred::{Deferred, Note};
 use super::order::{Order, Stamp};
 use super::witness::split;
@@ -69,6 +69,8 @@ impl Range {
 #[derive(Clone, Debug, Default)]
 struct Writes {
     touched: Range,
+    /// A bit for each cell that was written in the phase of `touched`.
+    bits: Vec<u64>,
     cells: Vec<Written>,
 }
 
@@ -76,11 +78,34 @@ impl Writes {
     /// Whether there are any in this phase to one of the cells.
     #[inline]
     fn have_any(&self, cells: &Cells<'_>, shift: u32) -> bool {
-        cells.groups.iter().any(|&(offset, _)| {
-            let first = ((cells.base + offset) >> shift) as usize;
-            self.cells[first..first + cells.per_lane].iter().any(|w| w.phase == cells.range.phase)
-        })
+        self.touched.meets(cells.range)
+            && cells
+                .runs(shift)
+                .any(|(start, count)| words_of(start, count).any(|(word, bits)| self.bits[word] & bits != 0))
     }
+
+    /// Remembers where there are some.
+    #[inline]
+    fn touch(&mut self, cells: &Cells<'_>, shift: u32) {
+        if self.touched.phase != cells.range.phase {
+            self.bits.fill(0);
+        }
+        self.touched.add(cells.range);
+        for (start, count) in cells.runs(shift) {
+            words_of(start, count).for_each(|(word, bits)| self.bits[word] |= bits);
+        }
+    }
+}
+
+/// The words that hold the bits of `count` cells (one at least) from `start` on, and which bits these are.
+#[inline]
+fn words_of(start: usize, count: usize) -> impl Iterator<Item = (usize, u64)> {
+    let end = start + count;
+    (start / 64..=(end - 1) / 64).map(move |word| {
+        let above = u64::MAX << start.saturating_sub(64 * word);
+        let below = u64::MAX >> (64 * (word + 1)).saturating_sub(end);
+        (word, above & below)
+    })
 }
 
 /// Accesses of one class.
@@ -108,7 +133,9 @@ pub(super) struct SharedShadow {
     /// In the order of [`READS`].
     tables: [Table; 2],
     /// Reads that are in the ranges of `tables` already, and not yet in its rows.
-    deferred: Deferred,
+    reads: Deferred,
+    /// Writes that are in the ranges and bits of `writes`, and not yet in its cells.
+    written: Deferred,
     spilled: Spilled,
 }
 
@@ -127,8 +154,19 @@ struct Cells<'a> {
     /// Address of the lowest byte.
     base: u64,
     per_lane: usize,
-    /// (offset from `base` in bytes, lanes).
-    groups: &'a [(u64, u32)],
+    /// With offsets from `base`.
+    places: Places<'a>,
+}
+
+impl Cells<'_> {
+    /// Cells that lie side by side, as (first, how many).
+    #[inline]
+    fn runs(&self, shift: u32) -> impl Iterator<Item = (usize, usize)> {
+        self.places.runs.iter().map(move |&(first, count)| {
+            let cell = (self.base + self.places.groups[first].0) >> shift;
+            (cell as usize, count * self.per_lane)
+        })
+    }
 }
 
 impl SharedShadow {
@@ -139,26 +177,28 @@ impl SharedShadow {
             cells: 0,
             writes: Default::default(),
             tables: [table.clone(), table],
-            deferred: Deferred::default(),
+            reads: Deferred::default(),
+            written: Deferred::default(),
             spilled: Spilled::default(),
         }
     }
 
-    /// Checks and remembers an access of `bytes` bytes by each of `groups` (offset from `base`, lanes), which end
-    /// `span` bytes after `base` or before.
+    /// Checks and remembers an access of `bytes` bytes by each group of `places` (offsets from `base`), which end `span`
+    /// bytes after `base` or before.
     pub(super) fn access(
         &mut self,
         current: &Current<'_>,
         base: u64,
         span: u64,
         bytes: u32,
-        groups: &[(u64, u32)],
+        places: Places<'_>,
         findings: &mut FindingSet,
     ) {
         let phase = current.order.phase();
-        self.deferred.begin(phase);
+        self.begin(phase);
         if bytes < 1 << self.shift {
-            self.enter();
+            self.enter_reads();
+            self.enter_writes();
             self.refine(bytes.trailing_zeros());
         }
         let start = (base >> self.shift) as usize;
@@ -166,26 +206,29 @@ impl SharedShadow {
         if range.end > self.cells {
             self.grow(range.end);
         }
-        let cells = Cells { range, base, per_lane: bytes as usize >> self.shift, groups };
-
-        if current.class == Class::Write {
-            for &(offset, lanes) in groups.iter().filter(|group| group.1 & (group.1 - 1) != 0) {
-                current.race_within(findings, lanes, base + offset);
-            }
-        }
+        let cells = Cells { range, base, per_lane: bytes as usize >> self.shift, places };
+        current.check_within(findings, base, places);
         let reading = READS.iter().position(|class| *class == current.class);
-        if self.writes.iter().any(|writes| writes.touched.meets(range) && writes.have_any(&cells, self.shift))
+        if self.writes.iter().any(|writes| writes.have_any(&cells, self.shift))
             || (reading.is_none() && self.tables.iter().any(|table| table.touched.meets(range)))
         {
+            self.enter_writes();
             if reading.is_none() {
-                self.enter();
+                self.enter_reads();
             }
             self.check(current, &cells, findings);
         }
         match reading {
-            Some(class) => self.note(class, current, &cells),
-            None => self.mark_written(usize::from(current.class == WRITES[1]), current, &cells),
+            Some(class) => self.note_read(class, current, &cells),
+            None => self.note_write(usize::from(current.class == WRITES[1]), current, &cells),
         }
+    }
+
+    /// What was noted in other phases is of no interest any more.
+    #[inline]
+    fn begin(&mut self, phase: u32) {
+        self.reads.begin(phase);
+        self.written.begin(phase);
     }
 
     /// Remembers ordinary loads of a word by each of `groups`, `span` bytes from `base` on for the first of them. Returns
@@ -199,7 +242,7 @@ impl SharedShadow {
         loads: &Repeats,
     ) -> bool {
         let phase = order.phase();
-        self.deferred.begin(phase);
+        self.begin(phase);
         let shift = self.shift;
         let cells_of = |distance: i64| {
             let base = base.wrapping_add_signed(distance);
@@ -228,36 +271,57 @@ impl SharedShadow {
             groups_end: 0,
             loads_end: 0,
         };
-        if self.deferred.add(note, groups, &loads.each) {
-            self.enter();
+        if self.reads.add(note, groups, &loads.each) {
+            self.enter_reads();
         }
         true
     }
 
     #[inline]
-    fn note(&mut self, class: usize, current: &Current<'_>, cells: &Cells<'_>) {
+    fn note_read(&mut self, class: usize, current: &Current<'_>, cells: &Cells<'_>) {
         self.tables[class].touched.add(cells.range);
-        let warp = current.order.warp(current.at.warp);
-        let note = Note {
-            class,
-            warp: current.at.warp,
-            clock: warp.clock,
-            synced: warp.synced,
-            code: current.code,
-            range: cells.range,
-            base: cells.base,
-            per_lane: cells.per_lane,
-            groups_end: 0,
-            loads_end: 0,
-        };
-        if self.deferred.add(note, cells.groups, &[]) {
-            self.enter();
+        if self.reads.add(note(class, current, cells), cells.places.groups, &[]) {
+            self.enter_reads();
         }
     }
 
+    #[inline]
+    fn note_write(&mut self, class: usize, current: &Current<'_>, cells: &Cells<'_>) {
+        self.writes[class].touch(cells, self.shift);
+        self.written.values.push(current.values.copied());
+        if self.written.add(note(class, current, cells), cells.places.groups, &[]) {
+            self.enter_writes();
+        }
+    }
+
+    /// Enters all deferred writes.
+    fn enter_writes(&mut self) {
+        let mut group = 0;
+        for (note, values) in self.written.notes.iter().zip(&self.written.values) {
+            let groups = &self.written.groups[group..note.groups_end];
+            group = note.groups_end;
+            let writes = &mut self.writes[note.class].cells;
+            for &(offset, lanes) in groups {
+                let first = ((note.base + offset) >> self.shift) as usize;
+                // Of lanes that store to one place, the last one counts.
+                let lane = 31 - lanes.leading_zeros();
+                for (part, written) in writes[first..first + note.per_lane].iter_mut().enumerate() {
+                    *written = Written {
+                        phase: note.range.phase,
+                        clock: note.clock,
+                        thread: 32 * note.warp + lane,
+                        code: note.code,
+                        value: cell_value(values.as_ref(), lane, part, self.shift),
+                    };
+                }
+            }
+        }
+        self.written.clear();
+    }
+
     /// Enters all deferred reads.
-    fn enter(&mut self) {
-        let mut deferred = std::mem::take(&mut self.deferred);
+    fn enter_reads(&mut self) {
+        let mut deferred = std::mem::take(&mut self.reads);
         let (mut group, mut load) = (0, 0);
         for note in &deferred.notes {
             let groups = &deferred.groups[group..note.groups_end];
@@ -277,14 +341,13 @@ impl SharedShadow {
             (group, load) = (note.groups_end, note.loads_end);
         }
         deferred.clear();
-        self.deferred = deferred;
+        self.reads = deferred;
     }
 
     fn mark_touched(&mut self, note: &Note, groups: &[(u64, u32)]) {
         let &Note { class: index, warp, clock, synced, code, range, base, per_lane, .. } = note;
-        let cells = &Cells { range, base, per_lane, groups };
         let row = &mut self.tables[index].by_warp[warp as usize];
-        row.touched.add(cells.range);
+        row.touched.add(range);
         if row.cells.len() < self.cells {
             row.cells.resize(self.cells, Touched::default());
         }
@@ -296,47 +359,23 @@ impl SharedShadow {
                     now.follow(touched);
                 } else {
                     let at = (index, warp, cell);
-                    self.spilled.add(cells.range.phase, at, *touched, lanes);
+                    self.spilled.add(range.phase, at, *touched, lanes);
                 }
             }
             *touched = now;
         };
-        let Range { start, end, .. } = cells.range;
-        if end - start == cells.groups.len() && cells.per_lane == 1 {
+        let Range { start, end, .. } = range;
+        if end - start == groups.len() && per_lane == 1 {
             // Consecutive words.
-            for (part, (touched, &(_, lanes))) in row[start..end].iter_mut().zip(cells.groups).enumerate() {
+            for (part, (touched, &(_, lanes))) in row[start..end].iter_mut().zip(groups).enumerate() {
                 mark(start + part, touched, lanes);
             }
         } else {
-            for &(offset, lanes) in cells.groups {
-                let first = ((cells.base + offset) >> self.shift) as usize;
-                for (part, touched) in row[first..first + cells.per_lane].iter_mut().enumerate() {
+            for &(offset, lanes) in groups {
+                let first = ((base + offset) >> self.shift) as usize;
+                for (part, touched) in row[first..first + per_lane].iter_mut().enumerate() {
                     mark(first + part, touched, lanes);
                 }
-            }
-        }
-    }
-
-    #[inline]
-    fn mark_written(&mut self, index: usize, current: &Current<'_>, cells: &Cells<'_>) {
-        let phase = cells.range.phase;
-        let clock = current.order.warp(current.at.warp).clock;
-        let writes = &mut self.writes[index];
-        writes.touched.add(cells.range);
-        let now = Written { phase, clock, thread: 32 * current.at.warp, code: current.code, value: None };
-        for &(offset, lanes) in cells.groups {
-            let first = ((cells.base + offset) >> self.shift) as usize;
-            // Of lanes that store to one place, the last one counts.
-            let lane = 31 - lanes.leading_zeros();
-            let now = Written { thread: now.thread + lane, ..now };
-            if let ([written], 2) = (&mut writes.cells[first..first + cells.per_lane], self.shift) {
-                // A word, which most are.
-                *written =
-                    Written { value: current.values.map(|values| values[lane as usize] as u32), ..now };
-                continue;
-            }
-            for (part, written) in writes.cells[first..first + cells.per_lane].iter_mut().enumerate() {
-                *written = Written { value: current.cell_value(lane, part, self.shift), ..now };
             }
         }
     }
@@ -350,7 +389,7 @@ impl SharedShadow {
             rows.filter(|(_, row)| row.touched.meets(cells.range))
                 .fold(0, |warps, (warp, _)| warps | 1 << warp)
         });
-        for &(offset, lanes) in cells.groups {
+        for &(offset, lanes) in cells.places.groups {
             for part in 0..cells.per_lane {
                 let address = cells.base + offset + ((part as u64) << self.shift);
                 for (writes, class) in self.writes.iter().zip(WRITES) {
@@ -433,6 +472,7 @@ impl SharedShadow {
         self.cells = end.next_power_of_two().max(256);
         for writes in &mut self.writes {
             writes.cells.resize(self.cells, Written::default());
+            writes.bits.resize(self.cells.div_ceil(64), 0);
         }
     }
 
@@ -452,6 +492,12 @@ impl SharedShadow {
                 let part = (cell % parts) as u32;
                 written.value = written.value.map(|value| value >> (bits * part) & ((1 << bits) - 1));
             }
+            writes.bits.clear();
+            writes.bits.resize(self.cells.div_ceil(64), 0);
+            let of_phase = |written: &Written| written.phase != 0 && written.phase == writes.touched.phase;
+            for (cell, _) in writes.cells.iter().enumerate().filter(|(_, written)| of_phase(written)) {
+                writes.bits[cell / 64] |= 1 << (cell % 64);
+            }
         }
         for table in &mut self.tables {
             split_range(&mut table.touched);
@@ -462,6 +508,24 @@ impl SharedShadow {
         }
         self.spilled.split(parts);
         self.shift = shift;
+    }
+}
+
+/// The note of an access.
+#[inline]
+fn note(class: usize, current: &Current<'_>, cells: &Cells<'_>) -> Note {
+    let warp = current.order.warp(current.at.warp);
+    Note {
+        class,
+        warp: current.at.warp,
+        clock: warp.clock,
+        synced: warp.synced,
+        code: current.code,
+        range: cells.range,
+        base: cells.base,
+        per_lane: cells.per_lane,
+        groups_end: 0,
+        loads_end: 0,
     }
 }
 

@@ -72,13 +72,14 @@ impl Table {
         split(&mut self.elsewhere, parts);
     }
 
-    /// Remembers accesses by each of `groups` (offset, lanes) to the cells that `cells_of` says are at the offset.
+    /// Remembers accesses by each of `run` (lanes), `per_lane` cells each, to `cells`.
     #[inline]
     pub(super) fn mark(
         &mut self,
         current: &Current<'_>,
-        groups: &[(u64, u32)],
-        cells_of: impl Fn(u64) -> Range<usize>,
+        cells: Range<usize>,
+        run: &[(u64, u32)],
+        per_lane: usize,
     ) {
         let order = current.order;
         let block_phase = order.block_phase();
@@ -89,18 +90,21 @@ impl Table {
             code: current.code,
             ..Touched::default()
         };
-        for &(offset, lanes) in groups {
-            for cell in cells_of(offset) {
-                let touched = &mut self.touched[cell];
-                let is_of_earlier_block = touched.phase != 0 && touched.phase < block_phase;
-                if touched.phase == now.phase || is_of_earlier_block && !touched.has_elsewhere {
-                    self.mark_beside(cell, Touched { lanes, ..now });
-                    continue;
-                }
-                // Field by field, for this is what happens most.
-                (touched.phase, touched.clock, touched.lanes) = (now.phase, now.clock, lanes);
-                (touched.code, touched.warp, touched.has_more) = (now.code, now.warp, false);
+        let first = cells.start;
+        let mut mark = |cell: usize, lanes: u32| {
+            let touched = &mut self.touched[cell];
+            let is_of_earlier_block = touched.phase != 0 && touched.phase < block_phase;
+            if touched.phase == now.phase || is_of_earlier_block && !touched.has_elsewhere {
+                return self.mark_beside(cell, Touched { lanes, ..now });
             }
+            // Field by field, for this is what happens most.
+            (touched.phase, touched.clock, touched.lanes) = (now.phase, now.clock, lanes);
+            (touched.code, touched.warp, touched.has_more) = (now.code, now.warp, false);
+        };
+        if per_lane == 1 {
+            cells.zip(run).for_each(|(cell, &(_, lanes))| mark(cell, lanes));
+        } else {
+            cells.for_each(|cell| mark(cell, run[(cell - first) / per_lane].1));
         }
     }
 
