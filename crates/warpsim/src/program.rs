@@ -187,6 +187,14 @@ pub(crate) enum Move {
     Sum(u32),
     /// All loads of these [`rows`](StraightLine::rows), some of which the program has further down.
     Loads(u32),
+    /// A load of a word from global memory for each lane.
+    LoadGlobal {
+        pc: u32,
+    },
+    /// A store of a word of shared memory for each lane.
+    StoreShared {
+        pc: u32,
+    },
     /// A load or a store like any other.
     Access {
         pc: u32,
@@ -274,6 +282,11 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
+    /// Whether each lane accesses one word, to or from a 32-bit register, at an address in a register.
+    pub(crate) fn is_word(&self) -> bool {
+        self.bytes == 4 && self.count == 1 && self.class == Class::Word && self.base.is_some()
+    }
+
     /// Bytes per lane.
     pub(crate) fn width(&self) -> u32 {
         u32::from(self.bytes) * u32::from(self.count)

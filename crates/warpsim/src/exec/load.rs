@@ -59,7 +59,7 @@ impl<O: Observer> Machine<'_, '_, O> {
     }
 
     #[inline(always)]
-    fn load_known_word<const IS_SHARED: bool>(
+    pub(super) fn load_known_word<const IS_SHARED: bool>(
         &mut self,
         warp: &mut Warp,
         at: Site,

@@ -4,7 +4,7 @@
 #[cfg(not(target_endian = "little"))]
 compile_error!("warpsim runs on little-endian machines");
 
-use crate::pattern::{Eight, Shape, lanes};
+use crate::pattern::{Eight, Entry, Shape, lanes};
 use crate::registers::Lanes;
 
 /// Bytes on the host, and where each lane's begin.
@@ -280,11 +280,54 @@ pub(super) fn scatter(
     }
 }
 
-/// Words as the machine has them in memory.
+/// Writes a word for each lane of a full warp, in order of lane, the first lane's at `first` and the others' as `entry`
+/// says; marks them written in `valid`, unless that is empty.
+///
+/// # Safety
+/// All of them are inside `to` and, unless that is empty, inside `valid`.
 #[inline(always)]
-pub(super) fn bytes_of(words: &[u32; 8]) -> [u8; 32] {
-    // SAFETY: plain bits, of the same size.
-    unsafe { std::mem::transmute(*words) }
+pub(super) unsafe fn put_words(
+    to: &mut [u8],
+    valid: &mut [u8],
+    first: u64,
+    entry: &Entry,
+    words: &Lanes<u32>,
+) {
+    let place = |lane: usize| first.wrapping_add(entry.relative[lane]);
+    let shape = &entry.shape;
+    // SAFETY: as the caller promises. Eight contiguous words fill what lies between.
+    unsafe {
+        if shape.all_eights == Eight::Contiguous {
+            for (eight, words) in words.as_chunks::<8>().0.iter().enumerate() {
+                write(to, place(8 * eight), *words);
+                if !valid.is_empty() {
+                    write(valid, place(8 * eight), [u32::MAX; 8]);
+                }
+            }
+            return;
+        }
+        for (eight, lie) in shape.eights.iter().enumerate() {
+            // Of lanes that store to one place, the last one has the last word.
+            let from = if *lie == Eight::Same { 7 } else { 0 };
+            for lane in 8 * eight + from..8 * eight + 8 {
+                write(to, place(lane), words[lane]);
+                if !valid.is_empty() {
+                    write(valid, place(lane), u32::MAX);
+                }
+            }
+        }
+    }
+}
+
+/// Writes a value to a place that need not be aligned.
+///
+/// # Safety
+/// `at` and the bytes of a `T` behind it are inside `to`; it is plain bits.
+#[inline(always)]
+unsafe fn write<T: Copy>(to: &mut [u8], at: u64, value: T) {
+    debug_assert!(at as usize + size_of::<T>() <= to.len());
+    // SAFETY: as the caller promises.
+    unsafe { to.as_mut_ptr().add(at as usize).cast::<T>().write_unaligned(value) }
 }
 
 /// Writes the first `N` bytes of `from`.

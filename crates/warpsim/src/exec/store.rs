@@ -43,7 +43,12 @@ impl<O: Observer> Machine<'_, '_, O> {
         if memory.space != Some(Space::Local) {
             warp.fragments[fragment].idle = 0;
         }
-        if active == FULL && !warp.registers.tainted && self.store_shared_word(warp, at, memory, ops) {
+        let is_shared_word = memory.space == Some(Space::Shared) && memory.is_word();
+        if is_shared_word
+            && active == FULL
+            && !warp.registers.tainted
+            && self.store_shared_word(warp, at, memory, ops)
+        {
             return;
         }
         let addresses = self.addresses(warp, fragment, at, memory, ops.src[0], active);
@@ -79,13 +84,15 @@ impl<O: Observer> Machine<'_, '_, O> {
     }
 
     /// The store that kernels do most: one word of shared memory for each lane of a full warp, lying as the last one of
-    /// this instruction did. Returns false, having done nothing, where it is another one.
+    /// this instruction did. Returns false, having done nothing, if it lies in another way.
     #[inline(always)]
-    fn store_shared_word(&mut self, warp: &Warp, at: Site, memory: &Memory, ops: &Operands) -> bool {
-        let is_word = memory.width() == 4 && memory.class == Class::Word && memory.count == 1;
-        if memory.space != Some(Space::Shared) || !is_word {
-            return false;
-        }
+    pub(super) fn store_shared_word(
+        &mut self,
+        warp: &Warp,
+        at: Site,
+        memory: &Memory,
+        ops: &Operands,
+    ) -> bool {
         let Some(class) = memory.base else { return false };
         let base = Reg { class, index: ops.src[0] };
         let placed = self.place_words(warp, at.pc, base, memory.offset, UNKNOWN);
@@ -107,22 +114,10 @@ impl<O: Observer> Machine<'_, '_, O> {
             };
             self.observer.access(at, &access);
         }
-        let SharedMemory { data: to, valid } = &mut self.shared;
-        for (eight, (words, lie)) in values.as_chunks::<8>().0.iter().zip(entry.shape.eights).enumerate() {
-            let place = |lane: usize| first.wrapping_add(entry.relative[8 * eight + lane]) as usize;
-            match lie {
-                Eight::Contiguous => {
-                    scatter::put::<32>(to, valid, place(0) as u64, &scatter::bytes_of(words));
-                }
-                // Of lanes that store to one place, the last one has the last word.
-                Eight::Same => scatter::put::<4>(to, valid, place(7) as u64, &words[7].to_le_bytes()),
-                Eight::Scattered => {
-                    for lane in 0..8 {
-                        scatter::put::<4>(to, valid, place(lane) as u64, &words[lane].to_le_bytes());
-                    }
-                }
-            }
-        }
+        // Nobody asks what was written if values that nothing set are not tracked.
+        let valid = if self.context.track_poison { &mut self.shared.valid[..] } else { &mut [] };
+        // SAFETY: it was seen that all words are inside.
+        unsafe { scatter::put_words(&mut self.shared.data, valid, first, entry, values) };
         true
     }
 

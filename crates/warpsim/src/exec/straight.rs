@@ -58,6 +58,34 @@ impl<O: Observer> Machine<'_, '_, O> {
                         }
                     }
                 }
+                &Move::LoadGlobal { pc } => {
+                    let inst = &self.context.program.code[pc as usize];
+                    let at = Site { pc, ..at };
+                    let is_done = match &inst.step {
+                        Step::LoadWord(memory, _) => {
+                            self.load_known_word::<false>(warp, at, memory, &inst.ops, &mut UNKNOWN.clone())
+                        }
+                        _ => false,
+                    };
+                    if !is_done {
+                        self.access(warp, fragment, at);
+                        if warp.registers.tainted {
+                            (from, end) = self.rest(warp, fragment, at, line, from, pc + 1);
+                            break;
+                        }
+                    }
+                }
+                &Move::StoreShared { pc } => {
+                    let inst = &self.context.program.code[pc as usize];
+                    let at = Site { pc, ..at };
+                    let is_done = match &inst.step {
+                        Step::Store(memory) => self.store_shared_word(warp, at, memory, &inst.ops),
+                        _ => false,
+                    };
+                    if !is_done {
+                        self.access(warp, fragment, at);
+                    }
+                }
                 &Move::Access { pc } => {
                     self.access(warp, fragment, Site { pc, ..at });
                     if warp.registers.tainted {

@@ -95,8 +95,15 @@ impl Builder {
                 let base = Reg { class, index: inst.ops.src[0] };
                 self.load(pc, base, memory, inst.ops.dst[0]);
             }
-            Step::LoadWord(..) => self.access(pc),
-            Step::Load(memory) | Step::Store(memory) if memory.order == Order::Weak => self.access(pc),
+            Step::LoadWord(..) => self.access(Move::LoadGlobal { pc }),
+            Step::Store(ref memory)
+                if memory.space == Some(Space::Shared) && memory.order == Order::Weak && memory.is_word() =>
+            {
+                self.access(Move::StoreShared { pc });
+            }
+            Step::Load(memory) | Step::Store(memory) if memory.order == Order::Weak => {
+                self.access(Move::Access { pc });
+            }
             _ => return false,
         }
         for &reg in draft.reads.iter().chain(&draft.writes) {
@@ -142,8 +149,8 @@ impl Builder {
     }
 
     /// Another access. The line may end with it, and it may write what loads behind it read: those are not done before.
-    fn access(&mut self, pc: u32) {
-        self.moves.push(Move::Access { pc });
+    fn access(&mut self, access: Move) {
+        self.moves.push(access);
         self.open.clear();
     }
 
@@ -171,7 +178,10 @@ fn join_sums(moves: Vec<Move>, rows: &mut [Rows], uses: &Uses) -> (Vec<Move>, Ve
         let Move::MultiplyAdd(ops) = action else {
             match action {
                 // Behind a branch others may come in, who did not load this.
-                Move::Access { .. } | Move::Branch { .. } => loaded.clear(),
+                Move::LoadGlobal { .. }
+                | Move::StoreShared { .. }
+                | Move::Access { .. }
+                | Move::Branch { .. } => loaded.clear(),
                 Move::Loads(number) => {
                     let Rows { to, loads, .. } = &rows[number as usize];
                     let each = to.iter().zip(&loads.each).filter(|(to, _)| uses.is_link(**to));
