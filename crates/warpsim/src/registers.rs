@@ -109,7 +109,8 @@ impl Registers {
         if mask == FULL {
             *slot = *value;
         } else {
-            blend(slot, value, mask);
+            // A copy, so that otherwise the value need not be in memory.
+            blend(slot, &{ *value }, mask);
         }
     }
 
@@ -119,7 +120,7 @@ impl Registers {
         if mask == FULL {
             *slot = *value;
         } else {
-            blend(slot, value, mask);
+            blend(slot, &{ *value }, mask);
         }
     }
 }
