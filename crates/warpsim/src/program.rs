@@ -167,7 +167,8 @@ pub(crate) enum Step {
 }
 
 /// Instructions that a full warp executes in one go, one behind the other: they compute in registers, access memory
-/// without ordering anything, or are branches that no lane takes. What can be looked at once for several of them is.
+/// without ordering anything, or are branches that either no lane takes or all do, which ends the line. What can be
+/// looked at once for several of them is.
 #[derive(Debug)]
 pub(crate) struct StraightLine {
     /// How many instructions it stands for, if no lane jumps.
@@ -199,10 +200,11 @@ pub(crate) enum Move {
     Access {
         pc: u32,
     },
-    /// A branch. The line ends before it if any lane jumps.
+    /// A branch. The line ends with it if all lanes jump, and before it if some do.
     Branch {
         pc: u32,
         guard: Guard,
+        target: u32,
     },
 }
 

@@ -180,7 +180,8 @@ impl<O: Observer> Machine<'_, '_, O> {
     /// Threads that exit are no longer waited for.
     pub(super) fn recheck_barriers(&mut self) {
         for id in 0..COUNT as u8 {
-            if self.barriers.each[id as usize].expected.is_none() {
+            let one = &self.barriers.each[id as usize];
+            if one.is_awaited && one.expected.is_none() {
                 self.complete_if_full(id);
             }
         }

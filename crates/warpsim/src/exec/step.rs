@@ -65,8 +65,9 @@ impl<O: Observer> Machine<'_, '_, O> {
                 // Nobody must pass the place where others wait for them.
                 let joins = join_pc.wrapping_sub(pc) < line.length;
                 if left >= u64::from(line.length) && !joins {
-                    let executed = self.straight::<AVX2>(warp, fragment, at!(), line);
-                    pc += executed;
+                    let way = self.straight::<AVX2>(warp, fragment, at!(), line);
+                    let executed = way.end - pc;
+                    pc = way.next;
                     left -= u64::from(executed);
                     known = [UNKNOWN; BASE_SLOTS];
                     if executed > 0 {
@@ -343,7 +344,7 @@ impl<O: Observer> Machine<'_, '_, O> {
         Ok(())
     }
 
-    pub(super) fn check_guard(&mut self, warp: &Warp, at: Site, guard: Guard, mask: u32) {
+    fn check_guard(&mut self, warp: &Warp, at: Site, guard: Guard, mask: u32) {
         let (Guard::If(p) | Guard::Unless(p)) = guard else { return };
         let index = warp.registers.base.poison + p as usize + 1;
         let lanes = warp.registers.poison[index] & mask;

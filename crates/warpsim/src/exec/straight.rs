@@ -26,19 +26,28 @@ impl Placed {
     pub(super) const IN_REGISTERS: Placed = Placed { first: 0, entry: UNKNOWN };
 }
 
+/// How a straight line was left.
+#[derive(Clone, Copy)]
+pub(super) struct Left {
+    /// Behind the last instruction that was executed.
+    pub(super) end: u32,
+    /// The next one.
+    pub(super) next: u32,
+}
+
 impl<O: Observer> Machine<'_, '_, O> {
     per_cpu! {
-        /// Executes a straight line, which begins at `at`, for all lanes of the warp. Returns how many instructions that
-        /// were: fewer than it has where lanes jump.
+        /// Executes a straight line, which begins at `at`, for all lanes of the warp. Returns behind which instruction it
+        /// left the line, and where the warp goes on.
         pub(super) fn straight, straight_avx2, straight_any(
             warp: &mut Warp, fragment: usize, at: Site, line: &StraightLine
-        ) -> u32;
+        ) -> Left;
     }
 
     #[inline(always)]
-    fn straight_any(&mut self, warp: &mut Warp, fragment: usize, at: Site, line: &StraightLine) -> u32 {
-        // Behind the last branch that nobody took, and behind the last instruction that is executed.
-        let (mut from, mut end) = (at.pc, at.pc + line.length);
+    fn straight_any(&mut self, warp: &mut Warp, fragment: usize, at: Site, line: &StraightLine) -> Left {
+        let mut told = at.pc;
+        let mut left = Left { end: at.pc + line.length, next: at.pc + line.length };
         for action in &line.moves {
             match action {
                 Move::MultiplyAdd(ops) => isa::multiply_add(&mut warp.registers, ops),
@@ -52,8 +61,7 @@ impl<O: Observer> Machine<'_, '_, O> {
                     if self.load_rows(warp, at, number, rows).is_none() {
                         self.load_each(warp, fragment, at, number, rows);
                         if warp.registers.tainted {
-                            (from, end) =
-                                self.rest(warp, fragment, at, line, from, rows.loads.each[0].pc + 1);
+                            left = self.rest(warp, fragment, at, line, rows.loads.each[0].pc + 1);
                             break;
                         }
                     }
@@ -70,7 +78,7 @@ impl<O: Observer> Machine<'_, '_, O> {
                     if !is_done {
                         self.access(warp, fragment, at);
                         if warp.registers.tainted {
-                            (from, end) = self.rest(warp, fragment, at, line, from, pc + 1);
+                            left = self.rest(warp, fragment, at, line, pc + 1);
                             break;
                         }
                     }
@@ -89,33 +97,64 @@ impl<O: Observer> Machine<'_, '_, O> {
                 &Move::Access { pc } => {
                     self.access(warp, fragment, Site { pc, ..at });
                     if warp.registers.tainted {
-                        (from, end) = self.rest(warp, fragment, at, line, from, pc + 1);
+                        left = self.rest(warp, fragment, at, line, pc + 1);
                         break;
                     }
                 }
-                &Move::Branch { pc, guard } => {
-                    if jumping(warp, guard) != 0 {
-                        end = pc;
+                &Move::Branch { pc, guard, target } => {
+                    let at = Site { pc, ..at };
+                    if let Some(way) = self.branch(warp, fragment, at, guard, target, &mut told) {
+                        left = way;
                         break;
                     }
-                    self.pass_branch(Site { pc, ..at }, &mut from);
                 }
             }
         }
-        if !O::SILENT {
-            self.observer.issue_line(Site { pc: from, ..at }, end - from);
+        if !O::SILENT && told < left.end {
+            self.observer.issue_line(Site { pc: told, ..at }, left.end - told);
         }
-        end - at.pc
+        left
     }
 
-    /// Tells of the instructions since `from`, and of a branch behind them that no lane takes.
+    /// A branch of a straight line. Returns where it is left, if it is; all instructions before `told` have been told of.
     #[inline(always)]
-    fn pass_branch(&mut self, at: Site, from: &mut u32) {
-        if !O::SILENT {
-            self.observer.issue_line(Site { pc: *from, ..at }, at.pc - *from);
-            self.observer.branch(at, FULL, 0);
+    fn branch(
+        &mut self,
+        warp: &mut Warp,
+        fragment: usize,
+        at: Site,
+        guard: Guard,
+        target: u32,
+        told: &mut u32,
+    ) -> Option<Left> {
+        let pc = at.pc;
+        let taken = match guard {
+            Guard::Always => FULL,
+            Guard::If(p) => warp.registers.pred(p),
+            Guard::Unless(p) => !warp.registers.pred(p),
+        };
+        if taken != 0 && taken != FULL {
+            return Some(Left { end: pc, next: pc });
         }
-        *from = at.pc + 1;
+        if !O::SILENT {
+            // A branch that nobody takes is not issued.
+            let behind = if taken == 0 { pc } else { pc + 1 };
+            self.observer.issue_line(Site { pc: *told, ..at }, behind - *told);
+            if guard != Guard::Always {
+                self.observer.branch(at, FULL, taken);
+            }
+        }
+        *told = pc + 1;
+        if taken == 0 {
+            return None;
+        }
+        let fragment = &mut warp.fragments[fragment];
+        if target > pc {
+            fragment.jump = pc;
+        } else {
+            fragment.back_edge = pc;
+        }
+        Some(Left { end: pc + 1, next: target })
     }
 
     /// Does all loads of some rows, if each is in bounds and of words that were written, and lies as the first one did
@@ -208,18 +247,10 @@ impl<O: Observer> Machine<'_, '_, O> {
         }
     }
 
-    /// The rest of a straight line from instruction `next` on, where some registers no longer hold anything. All
-    /// instructions before `from` have been told of. Returns where those that are not begin and end.
+    /// The rest of a straight line from instruction `next` on, up to a branch, where some registers no longer hold
+    /// anything.
     #[cold]
-    fn rest(
-        &mut self,
-        warp: &mut Warp,
-        fragment: usize,
-        at: Site,
-        line: &StraightLine,
-        mut from: u32,
-        next: u32,
-    ) -> (u32, u32) {
+    fn rest(&mut self, warp: &mut Warp, fragment: usize, at: Site, line: &StraightLine, next: u32) -> Left {
         let done: Vec<&Rows> = line.rows.iter().take_while(|rows| rows.loads.each[0].pc < next).collect();
         for (rows, placed) in done.iter().zip(self.placed.clone()) {
             if placed.entry != UNKNOWN {
@@ -231,13 +262,8 @@ impl<O: Observer> Machine<'_, '_, O> {
             let at = Site { pc, ..at };
             let inst = &self.context.program.code[pc as usize];
             match inst.step {
-                Step::Branch { .. } => {
-                    if jumping(warp, inst.guard) != 0 {
-                        return (from, pc);
-                    }
-                    self.check_guard(warp, at, inst.guard, FULL);
-                    self.pass_branch(at, &mut from);
-                }
+                // To look at its guard is left to the interpreter.
+                Step::Branch { .. } => return Left { end: pc, next: pc },
                 Step::Alu(function) => {
                     // SAFETY: lowering chose the variant for this CPU.
                     unsafe { function(&mut warp.registers, &inst.ops, FULL) };
@@ -247,7 +273,7 @@ impl<O: Observer> Machine<'_, '_, O> {
                 _ => self.access(warp, fragment, at),
             }
         }
-        (from, end)
+        Left { end, next: end }
     }
 
     #[inline(always)]
@@ -303,15 +329,5 @@ impl<O: Observer> Machine<'_, '_, O> {
             Step::Store(memory) => self.store::<AVX2>(warp, fragment, at, memory, &inst.ops, FULL),
             _ => {}
         }
-    }
-}
-
-/// The lanes of a full warp for which a guard holds.
-#[inline(always)]
-fn jumping(warp: &Warp, guard: Guard) -> u32 {
-    match guard {
-        Guard::Always => FULL,
-        Guard::If(p) => warp.registers.pred(p),
-        Guard::Unless(p) => !warp.registers.pred(p),
     }
 }

@@ -26,7 +26,7 @@ pub(super) fn find(program: &mut Program, first: u32, drafts: &[Draft], uses: &U
     while pc < block.end {
         let mut line = Builder::default();
         let from = pc;
-        while pc < end && line.take(program, pc, &drafts[(pc - first) as usize]) {
+        while pc < end && line.goes_on() && line.take(program, pc, &drafts[(pc - first) as usize]) {
             pc += 1;
         }
         line.end(program, uses, from);
@@ -73,17 +73,20 @@ struct Builder {
 }
 
 impl Builder {
+    /// Whether anything can be executed behind it.
+    fn goes_on(&self) -> bool {
+        !matches!(self.moves.last(), Some(Move::Branch { guard: Guard::Always, .. }))
+    }
+
     /// Takes an instruction into the line, if it fits there.
     fn take(&mut self, program: &Program, pc: u32, draft: &Draft) -> bool {
         let inst = &program.code[pc as usize];
         match inst.step {
-            Step::Branch { target, .. }
-                if inst.guard != Guard::Always && target > pc + 1 && self.branches < MOST_BRANCHES =>
-            {
+            Step::Branch { target, .. } if target != pc + 1 && self.branches < MOST_BRANCHES => {
                 self.branches += 1;
                 // What is behind it may not come to be loaded.
                 self.open.clear();
-                self.moves.push(Move::Branch { pc, guard: inst.guard });
+                self.moves.push(Move::Branch { pc, guard: inst.guard, target });
             }
             _ if inst.guard != Guard::Always => return false,
             Step::Nothing => {}
