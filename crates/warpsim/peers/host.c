@@ -75,7 +75,8 @@ int main(int argc, char **argv) {
     check(status, "making a buffer");
     for (int i = 0; i < 3; ++i)
         check(clSetKernelArg(kernel, i, sizeof(cl_mem), &on_device[i]), "setting an argument");
-    check(clSetKernelArg(kernel, 3, sizeof n, &n), "setting an argument");
+    for (int i = 3; i < 6; ++i)
+        check(clSetKernelArg(kernel, i, sizeof n, &n), "setting an argument");
     const size_t global[] = {n, n}, local[] = {16, 16};
     for (int run = 0; run < runs; ++run) {
         const double start = now();
