@@ -67,6 +67,7 @@ impl One {
         self.expected = None;
     }
 
+    #[inline]
     fn is_full(&mut self, alive: &[u32]) -> bool {
         if !self.is_awaited {
             return false;
@@ -79,7 +80,8 @@ impl One {
         if is_missing(self.missing) {
             return false;
         }
-        match (0..alive.len()).find(|&warp| is_missing(warp)) {
+        // Warps mostly arrive in order: the last one is missing longest.
+        match (0..alive.len()).rfind(|&warp| is_missing(warp)) {
             Some(warp) => self.missing = warp,
             None => return true,
         }
@@ -188,7 +190,7 @@ impl<O: Observer> Machine<'_, '_, O> {
     }
 
     /// A fragment whose barrier completed goes on; a reduction gives its result.
-    fn pass_barrier(&mut self, warp: &mut Warp, fragment: usize, id: u8, generation: u64) {
+    pub(super) fn pass_barrier(&mut self, warp: &mut Warp, fragment: usize, id: u8, generation: u64) {
         let from = warp.fragments[fragment];
         warp.fragments[fragment].state = State::Ready;
         // The fragment already stands behind its barrier.

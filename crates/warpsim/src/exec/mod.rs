@@ -252,13 +252,19 @@ impl<'c, 'v, O: Observer> Machine<'c, 'v, O> {
         let end = self.executed + WARP_SLICE;
         let mut idle_turns = 0;
         while !warp.fragments.is_empty() {
-            // Mostly all lanes wait for a barrier, or none does.
-            if let [Fragment { state: State::Barrier { id, generation }, .. }] = warp.fragments[..]
-                && !self.barriers.is_complete(id, generation)
-            {
-                return Ok(Turn::Blocked);
-            }
-            let Some(fragment) = self.next_ready(warp) else {
+            // Mostly all lanes are in one place.
+            let ready = match warp.fragments[..] {
+                [Fragment { state: State::Ready, .. }] => Some(0),
+                [Fragment { state: State::Barrier { id, generation }, .. }] => {
+                    if !self.barriers.is_complete(id, generation) {
+                        return Ok(Turn::Blocked);
+                    }
+                    self.pass_barrier(warp, 0, id, generation);
+                    Some(0)
+                }
+                _ => self.next_ready(warp),
+            };
+            let Some(fragment) = ready else {
                 if self.hold_meeting(warp)? || self.break_up_meeting(warp)? {
                     continue;
                 }

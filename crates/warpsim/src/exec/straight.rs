@@ -68,15 +68,15 @@ impl<O: Observer> Machine<'_, '_, O> {
                 }
                 &Move::LoadGlobal { pc } => {
                     let inst = &self.context.program.code[pc as usize];
-                    let at = Site { pc, ..at };
+                    let here = Site { pc, ..at };
                     let is_done = match &inst.step {
                         Step::LoadWord(memory, _) => {
-                            self.load_known_word::<false>(warp, at, memory, &inst.ops, &mut UNKNOWN.clone())
+                            self.load_known_word::<false>(warp, here, memory, &inst.ops, &mut UNKNOWN.clone())
                         }
                         _ => false,
                     };
                     if !is_done {
-                        self.access(warp, fragment, at);
+                        self.access(warp, fragment, here);
                         if warp.registers.tainted {
                             left = self.rest(warp, fragment, at, line, pc + 1);
                             break;
@@ -85,13 +85,13 @@ impl<O: Observer> Machine<'_, '_, O> {
                 }
                 &Move::StoreShared { pc } => {
                     let inst = &self.context.program.code[pc as usize];
-                    let at = Site { pc, ..at };
+                    let here = Site { pc, ..at };
                     let is_done = match &inst.step {
-                        Step::Store(memory) => self.store_shared_word(warp, at, memory, &inst.ops),
+                        Step::Store(memory) => self.store_shared_word(warp, here, memory, &inst.ops),
                         _ => false,
                     };
                     if !is_done {
-                        self.access(warp, fragment, at);
+                        self.access(warp, fragment, here);
                     }
                 }
                 &Move::Access { pc } => {
@@ -102,8 +102,8 @@ impl<O: Observer> Machine<'_, '_, O> {
                     }
                 }
                 &Move::Branch { pc, guard, target } => {
-                    let at = Site { pc, ..at };
-                    if let Some(way) = self.branch(warp, fragment, at, guard, target, &mut told) {
+                    let here = Site { pc, ..at };
+                    if let Some(way) = self.branch(warp, fragment, here, guard, target, &mut told) {
                         left = way;
                         break;
                     }

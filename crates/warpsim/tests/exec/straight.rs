@@ -2,15 +2,15 @@
 
 use warpsim::{Checks, Device, FaultKind, Launch, Program, Report};
 
-/// A kernel of one pointer, which has `%r` (with `%r0` the thread's index and `%r1` four times that), `%rd0` its pointer plus
-/// `%r1`, `%f`, and 1 KiB of shared memory, the first 512 bytes of which each thread fills with its index.
+/// A kernel of two pointers, which has `%r` (with `%r0` the thread's index and `%r1` four times that), `%rd0` the first one
+/// plus `%r1`, `%rd2` the other one, to what nobody wrote, `%f`, and 1 KiB of shared memory, the first 512 bytes of which each thread fills with its index.
 fn kernel(body: &str) -> String {
     format!(
         ".version 8.0
 .target sm_80
 .address_size 64
 .shared .align 16 .b8 tile[1024];
-.visible .entry k(.param .u64 p) {{
+.visible .entry k(.param .u64 p, .param .u64 q) {{
 .reg .pred %p<4>;
 .reg .b32 %r<40>;
 .reg .f32 %f<40>;
@@ -21,6 +21,7 @@ ld.param.u64 %rd1, [p];
 cvta.to.global.u64 %rd1, %rd1;
 mul.wide.u32 %rd0, %r0, 4;
 add.s64 %rd0, %rd1, %rd0;
+ld.param.u64 %rd2, [q];
 mov.u32 %r2, tile;
 add.s32 %r3, %r2, %r1;
 setp.ge.s32 %p0, %r1, %r0;
@@ -37,7 +38,8 @@ fn run(text: &str, launches: u32) -> (Report, Vec<u8>) {
     let program = Program::new(&module, "k").unwrap_or_else(|e| panic!("{e}\n{text}"));
     let mut device = Device::new();
     let out = device.alloc_from("out", vec![7; 4096]);
-    let mut launch = Launch::new([1, 1, 1], [128, 1, 1]).arg(out);
+    let fresh = device.alloc("fresh", 4096);
+    let mut launch = Launch::new([1, 1, 1], [128, 1, 1]).arg(out).arg(fresh);
     launch.checks = Checks::ALL;
     let mut report = launch.run(&program, &mut device).expect("runs");
     for _ in 1..launches {
@@ -339,4 +341,38 @@ fn a_chain_of_what_nothing_wrote_tells_of_it_once() {
         report.faults
     );
     assert!(!report.faults.is_empty());
+}
+
+#[test]
+fn a_line_goes_on_behind_a_global_load_of_what_nothing_wrote() {
+    let report = same(
+        "ld.global.u32 %r10, [%rd2];
+        add.s32 %r11, %r10, 1;
+        ld.shared.u32 %r12, [%r3];
+        mov.u32 %r13, 5;
+        add.s32 %r13, %r13, %r12;
+        st.global.u32 [%rd0], %r13;",
+    );
+    assert!(report.faults.is_empty(), "{:?}", report.faults);
+    let report = same(
+        "mov.u32 %r13, 5;
+        ld.global.u32 %r10, [%rd2];
+        add.s32 %r11, %r10, %r13;
+        st.global.u32 [%rd0], %r11;
+        mov.u32 %r14, 7;
+        mov.u32 %r15, 8;",
+    );
+    assert_eq!(report.faults.len(), 1, "{:?}", report.faults);
+    assert_eq!(report.faults[0].kind, FaultKind::UninitializedRead);
+    // And no further than the line.
+    let report = same(
+        "mov.u32 %r13, 5;
+        ld.global.u32 %r10, [%rd2];
+        st.shared.u32 [%r3+512], %r13;
+        bar.sync 0;
+        ld.shared.u32 %r12, [%r2+1020];
+        bar.sync 0;
+        st.global.u32 [%rd0], %r12;",
+    );
+    assert!(report.faults.is_empty(), "{:?}", report.faults);
 }
