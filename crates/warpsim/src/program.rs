@@ -569,6 +569,15 @@ impl Program {
         &self.kernel
     }
 
+    /// The same program, to be executed strictly instruction by instruction. It comes to the same but for the time that it
+    /// takes, which tests compare.
+    #[doc(hidden)]
+    pub fn one_by_one(mut self) -> Program {
+        self.straight.clear();
+        self.code.iter_mut().for_each(|inst| inst.straight = NOWHERE);
+        self
+    }
+
     /// The number of rows of the straight line that has most.
     pub(crate) fn most_rows(&self) -> usize {
         self.straight.iter().map(|line| line.rows.len()).max().unwrap_or(0)

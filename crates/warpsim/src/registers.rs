@@ -58,7 +58,8 @@ pub(crate) struct Registers {
     pub(crate) pred: Vec<u32>,
     pub(crate) word: Vec<Lanes<u32>>,
     pub(crate) wide: Vec<Lanes<u64>>,
-    /// Lanes of each register that hold nothing anyone set, by unified number (see `program::Flow`).
+    /// Lanes of each register that hold nothing anyone set, by unified number (see `program::Flow`); means nothing unless
+    /// `tainted`.
     pub(crate) poison: Vec<u32>,
     /// The load that brought a poisoned value, as pc + 1; 0 for a register that was never written.
     pub(crate) origin: Vec<u32>,
@@ -77,6 +78,16 @@ pub(crate) struct FrameBase {
 }
 
 impl Registers {
+    /// From now on poison is tracked; so far all registers hold something.
+    #[cold]
+    pub(crate) fn taint(&mut self) {
+        if !self.tainted {
+            // What is there is from before it was last known that there is none.
+            self.poison.fill(0);
+            self.tainted = true;
+        }
+    }
+
     #[inline(always)]
     pub(crate) fn pred(&self, index: u16) -> u32 {
         self.pred[self.base.pred + index as usize]

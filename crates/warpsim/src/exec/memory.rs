@@ -267,12 +267,12 @@ impl<O: Observer> Machine<'_, '_, O> {
             return;
         }
         let index = self.poison_index(warp, reg);
+        if poisoned != 0 {
+            warp.registers.taint();
+            warp.registers.origin[index] = pc.wrapping_add(1);
+        }
         let slot = &mut warp.registers.poison[index];
         *slot = (*slot & !mask) | (poisoned & mask);
-        if poisoned != 0 {
-            warp.registers.origin[index] = pc.wrapping_add(1);
-            warp.registers.tainted = true;
-        }
     }
 }
 

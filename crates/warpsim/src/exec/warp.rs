@@ -186,9 +186,9 @@ impl Warp {
                 Class::Wide => self.registers.set_wide(reg.index, &[0; 32], mask),
             }
             let at = self.registers.base.poison + size.unified(reg) as usize;
+            self.registers.taint();
             self.registers.poison[at] |= mask;
             self.registers.origin[at] = 0;
-            self.registers.tainted = true;
         }
     }
 

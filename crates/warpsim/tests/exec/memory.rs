@@ -125,3 +125,39 @@ fn an_asynchronous_copy_reads_no_more_than_it_is_told_to() {
     let expected: Vec<i32> = (0..128).map(|i| if i < n { (i as f32).to_bits() as i32 } else { 0 }).collect();
     assert_eq!(run.ints(out), expected);
 }
+
+/// What one block loads into a register and never looks at is no fault, nor is it one of the blocks that run after it.
+#[test]
+fn what_a_register_held_in_another_block_is_forgotten() {
+    let text = ".version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 fresh, .param .u64 out) {
+.reg .pred %p<2>;
+.reg .b32 %r<8>;
+.reg .b64 %rd<8>;
+ld.param.u64 %rd0, [fresh];
+ld.param.u64 %rd1, [out];
+mov.u32 %r0, %ctaid.x;
+and.b32 %r1, %r0, 1;
+setp.eq.u32 %p0, %r1, 1;
+@%p0 bra ODD;
+ld.global.u32 %r2, [%rd0];
+bra END;
+ODD:
+mov.u32 %r2, 0;
+ld.global.u32 %r3, [%rd0];
+mul.wide.u32 %rd2, %r2, 4;
+add.s64 %rd2, %rd2, %rd1;
+st.global.u32 [%rd2], %r0;
+END:
+ret;
+}";
+    let mut run = Run::new(text, "k", 64, 1);
+    run.room(1);
+    run.words([0]);
+    let report = run.run();
+    // (All odd blocks store to one place.)
+    let others: Vec<_> = report.faults.iter().filter(|fault| fault.kind != FaultKind::Race).collect();
+    assert!(others.is_empty(), "{others:?}");
+}

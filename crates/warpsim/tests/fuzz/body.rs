@@ -78,7 +78,8 @@ impl Body {
             79..85 if depth < 3 => self.counted_loop(rng, depth),
             85..89 => self.jump(rng),
             89..93 => self.copy(rng),
-            93..97 => self.call(rng),
+            93..95 => self.call(rng),
+            95..98 => self.dot_product(rng),
             _ => self.rare(rng),
         }
     }
@@ -118,6 +119,72 @@ impl Body {
                 label
             }
         }
+    }
+
+    /// Writes all of `fixed`.
+    pub(crate) fn fill_shared(&mut self) {
+        let label = self.new_label();
+        self.put("{ .reg .b32 %word, %at; .reg .f32 %value; .reg .pred %q; mov.u32 %word, %r0;");
+        self.put(&format!("L{label}:"));
+        self.put("mad.lo.u32 %at, %word, 4, %inshared; cvt.rn.f32.u32 %value, %word;");
+        self.put(
+            "setp.lt.u32 %q, %word, 100; @%q st.shared.f32 [%at], %value; add.u32 %word, %word, %ntid.x;",
+        );
+        self.put(&format!("@%q bra L{label};"));
+        self.put("bar.sync 0; }");
+    }
+
+    /// A few rounds of sums of products of what two rows of shared memory hold, with something in between at times.
+    pub(crate) fn dot_product(&mut self, rng: &mut SmallRng) {
+        let (again, behind) = (self.new_label(), self.new_label());
+        let terms = rng.random_range(2..7);
+        let row = |rng: &mut SmallRng, name: &str| {
+            let index = *pick(rng, &["%r0", "%round", "0", "1", "%both"]).expect("one");
+            let scale = *pick(rng, &[4, 4, 4, 8, 12, 2]).expect("one");
+            format!("and.b32 {name}, {index}, 15; mad.lo.u32 {name}, {name}, {scale}, %inshared;")
+        };
+        self.put("{ .reg .b32 %round, %both, %left, %right; .reg .f32 %a<8>, %b<8>, %sum<9>; .reg .pred %q;");
+        self.put("mov.u32 %round, 0; mov.f32 %sum0, 0f3f800000; mov.f32 %a0, 0f40000000;");
+        for lane in 0..rng.random_range(0..3) {
+            self.put(&format!(
+                "mad.lo.u32 %left, %r0, 4, %inshared; st.shared.u32 [%left+{}], %r0;",
+                64 * lane
+            ));
+        }
+        // Nobody else is to jump there: these registers would hold nothing.
+        self.put(&format!("L{again}:"));
+        self.put("add.u32 %both, %r0, %round;");
+        let (left, right) = (row(rng, "%left"), row(rng, "%right"));
+        self.put(&format!("{left} {right}"));
+        let is_in_place = rng.random_bool(0.3);
+        for term in 1..=terms {
+            for (name, base) in [("a", "%left"), ("b", "%right")] {
+                let most = if rng.random_bool(0.1) { 90 } else { 40 };
+                let offset = 4 * rng.random_range(0..most);
+                self.put(&format!("ld.shared.f32 %{name}{term}, [{base}+{offset}];"));
+            }
+            match rng.random_range(0..24) {
+                0 => self.put("st.shared.f32 [%left], %a1;"),
+                1 => self.put(&format!("setp.gt.u32 %q, %both, 40; @%q bra L{behind};")),
+                2 => self.access(rng),
+                3 => self.put("mov.b32 %r1, %a1;"),
+                4 => self.put("mov.f32 %a1, %a0;"),
+                _ => {}
+            }
+            if !is_in_place {
+                let (a, b) = if rng.random_bool(0.5) { ("a", "b") } else { ("b", "a") };
+                self.put(&format!("fma.rn.f32 %sum{term}, %{a}{term}, %{b}{term}, %sum{};", term - 1));
+            }
+        }
+        if is_in_place {
+            (1..=terms).for_each(|term| self.put(&format!("fma.rn.f32 %sum0, %a{term}, %b{term}, %sum0;")));
+        } else {
+            self.put(&format!("mov.f32 %sum0, %sum{terms};"));
+        }
+        self.put(&format!("L{behind}:"));
+        self.put("add.u32 %round, %round, 1; setp.lt.u32 %q, %round, 4;");
+        self.put(&format!("@%q bra L{again};"));
+        self.put("mov.b32 %r2, %sum0; }");
     }
 
     fn register_instruction(&mut self, rng: &mut SmallRng) {

@@ -2,7 +2,7 @@
 //!
 //! - Whatever the text: parsing and lowering end, with a result or an error that says where.
 //! - Whatever the program: the launch ends, and its bytes, faults and counters are those of any other number of
-//!   worker threads.
+//!   worker threads, and those of the program executed strictly instruction by instruction.
 //!
 //! `tests/fuzz.rs` runs some cases in a few seconds; `cargo run --release --example fuzz -- --minutes 60` many more.
 
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
-use warpsim::{Arg, Checks, Device, Launch, LowerError, Program, Report};
+use warpsim::{Arg, Checks, Device, FaultKind, Launch, LowerError, Program, Report};
 
 /// What became of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +53,8 @@ fn check(text: &str, seed: u64) -> Result<Ended, String> {
     let mut rng = SmallRng::seed_from_u64(!seed);
     let kernels: Vec<_> = module.functions.iter().filter(|f| f.is_entry && f.body.is_some()).collect();
     let Some(kernel) = pick(&mut rng, &kernels) else { return Ok(Ended::Refused) };
-    let program = match Program::new(&module, &kernel.name) {
+    let lower = || Program::new(&module, &kernel.name);
+    let program = match lower() {
         Ok(program) => program,
         Err(LowerError::Invalid { line, .. } | LowerError::Unsupported { line, .. }) if line == 0 => {
             return Err("an error without a line".to_owned());
@@ -68,11 +69,12 @@ fn check(text: &str, seed: u64) -> Result<Ended, String> {
     if start.elapsed() > PATIENCE {
         return Err(format!("parsing and lowering took {:?}", start.elapsed()));
     }
-    launches(&program, &mut rng)
+    let one_by_one = lower().map_err(|error| format!("refused the second time: {error}"))?.one_by_one();
+    launches(&program, &one_by_one, &mut rng)
 }
 
-/// Runs a program with several numbers of worker threads.
-fn launches(program: &Program, rng: &mut SmallRng) -> Result<Ended, String> {
+/// Runs a program with several numbers of worker threads, and instruction by instruction.
+fn launches(program: &Program, one_by_one: &Program, rng: &mut SmallRng) -> Result<Ended, String> {
     let grid = [rng.random_range(1..8), rng.random_range(1..4), rng.random_range(1..3)];
     let block =
         *pick(rng, &[[32, 1, 1], [48, 1, 1], [1, 1, 1], [8, 4, 3], [64, 2, 1], [5, 7, 2]]).expect("one");
@@ -88,8 +90,13 @@ fn launches(program: &Program, rng: &mut SmallRng) -> Result<Ended, String> {
     };
     let sizes: Vec<usize> = (0..3).map(|_| rng.random_range(0..600)).collect();
     let scalars: Vec<u8> = (0..64).map(|_| rng.random()).collect();
-    let mut first: Option<(String, Vec<Vec<u8>>)> = None;
-    for threads in [1, 2, 5] {
+    let mut first: Option<([String; 2], Vec<Vec<u8>>)> = None;
+    for (program, threads) in [(program, 1), (program, 2), (program, 5), (one_by_one, 1)] {
+        let (way, order) = if std::ptr::eq(program, one_by_one) {
+            ("instruction by instruction".to_owned(), 1)
+        } else {
+            (format!("{threads} threads"), 0)
+        };
         let mut device = Device::new();
         let buffers = [
             device.alloc("unwritten", sizes[0]),
@@ -116,25 +123,41 @@ fn launches(program: &Program, rng: &mut SmallRng) -> Result<Ended, String> {
                 report.counters.warp_instructions, launch.fuel
             ));
         }
-        let told = format!("{:#?}", Report { seconds: 0.0, ..report });
+        let report = Report { seconds: 0.0, ..report };
+        let told = [format!("{report:#?}"), in_any_order(report)];
         let bytes: Vec<Vec<u8>> = buffers.iter().map(|&b| device.read(b)).collect();
         match &first {
             None => first = Some((told, bytes)),
-            Some((one, _)) if *one != told => {
-                return Err(format!("{threads} threads report otherwise: {}", difference(one, &told)));
+            Some((one, _)) if one[order] != told[order] => {
+                return Err(format!("{way}: another report, {}", difference(&one[order], &told[order])));
             }
-            Some((_, one)) if *one != bytes => return Err(format!("{threads} threads leave other bytes")),
+            Some((_, one)) if *one != bytes => return Err(format!("{way}: other bytes")),
             Some(_) => {}
         }
     }
     Ok(Ended::Ran)
 }
 
+/// A report without what the order of loads between which nothing happens decides: the order of faults, and which of
+/// several accesses that all race with another one are named.
+fn in_any_order(mut report: Report) -> String {
+    let mut faults: Vec<String> = std::mem::take(&mut report.faults)
+        .into_iter()
+        .map(|fault| match fault.kind {
+            FaultKind::Race => format!("{:?} race in {:?}", fault.severity, fault.space),
+            _ => format!("{fault:#?}"),
+        })
+        .collect();
+    faults.sort();
+    faults.dedup();
+    format!("{report:#?}\n{}", faults.join("\n"))
+}
+
 /// The first line in which two reports differ.
 fn difference(one: &str, other: &str) -> String {
     let line = one.lines().zip(other.lines()).position(|(a, b)| a != b).unwrap_or(0);
     let around =
-        |text: &str| text.lines().skip(line.saturating_sub(6)).take(9).collect::<Vec<_>>().join("\n");
+        |text: &str| text.lines().skip(line.saturating_sub(40)).take(60).collect::<Vec<_>>().join("\n");
     format!("line {line}:\n{}\n--- and ---\n{}", around(one), around(other))
 }
 

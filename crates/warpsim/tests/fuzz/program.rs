@@ -20,7 +20,7 @@ pub(crate) fn module(rng: &mut SmallRng) -> String {
 .global .align 8 .u64 pointers[2] = {{variable, generic(table)}};
 .global .align 1 .b8 format[12] = {{37, 100, 32, 37, 115, 37, 108, 102, 37, 42, 99, 0}};
 .const .align 16 .b8 table[80] = {{9, 8, 7, 6}};
-.shared .align 16 .b8 fixed[272];
+.shared .align 16 .b8 fixed[400];
 .extern .shared .align 16 .b8 dynamic[];
 .extern .func (.param .b32 result) vprintf (.param .b64 a, .param .b64 b);
 .extern .func (.param .b64 result) malloc (.param .b64 a);
@@ -58,15 +58,30 @@ add.u64 %lane0, %d0, %buffer0; add.u64 %lane1, %d0, %buffer1; add.u64 %lane2, %d
 cvta.local.u64 %generic0, %inlocal; mov.u64 %generic1, fixed; cvta.shared.u64 %generic1, %generic1;
 mov.u64 %generic2, table; cvta.const.u64 %generic2, %generic2; mov.u64 %generic3, variable;
 ";
-    // Some registers begin with a value; reading one of the others is a fault of its own.
+    // Some registers begin with a value; reading one of the others is a fault of its own. But several instructions are
+    // executed at once only while all registers hold something.
+    let all_are_set = rng.random_bool(0.4);
+    if all_are_set {
+        text += "setp.eq.u32 %p0, %r0, 0; cvt.u16.u32 %h0, %r0;\n";
+        for i in 1..REGISTERS {
+            text += &format!(
+                "mov.u32 %r{i}, {i}; mov.b64 %d{i}, {i}; mov.b16 %h{i}, {i}; setp.ne.u32 %p{i}, %r0, 3;\n"
+            );
+        }
+        (0..6).for_each(|i| text += &format!("mov.u32 %count{i}, 0;\n"));
+    }
     for i in 1..REGISTERS {
-        if rng.random_bool(0.8) {
+        if all_are_set || rng.random_bool(0.8) {
             text += &format!("mov.u32 %r{i}, {}; mov.b64 %d{i}, {};\n", source(rng, 'w'), source(rng, 'd'));
             text += &format!("cvt.u16.u32 %h{i}, %r{i}; setp.lt.u32 %p{i}, %r{i}, %r0;\n");
         }
     }
     let length = rng.random_range(3..40);
     let mut body = Body::new(is_kernel);
+    if all_are_set && is_kernel {
+        body.fill_shared();
+        (0..rng.random_range(1..4)).for_each(|_| body.dot_product(rng));
+    }
     for _ in 0..length {
         body.statement(rng, 0);
     }
