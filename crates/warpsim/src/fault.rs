@@ -206,6 +206,8 @@ pub enum BarrierProblem {
     CallerNotInMask,
     /// `__syncwarp` or a shuffle whose mask names a lane that is alive elsewhere.
     NamedLaneElsewhere,
+    /// A matrix instruction that only some threads of the warp execute.
+    PartOfWarp,
 }
 
 /// De-duplicates faults by (kind, line, other line) and sorts them by what a learner should read first: errors

@@ -334,6 +334,12 @@ fn barrier(
              that got there). Move the operation out of the condition, or name only the threads that get there.",
             Who(&fault.party)
         ),
+        BarrierProblem::PartOfWarp => write!(
+            f,
+            "only {present} of the 32 threads of a warp in block {block} execute the matrix operation{at}, which works \
+             on whole warps and is undefined otherwise. Move it out of the condition, and guard the loads and stores of \
+             what lies outside instead; launch whole warps."
+        ),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Instructions in which lanes of a warp meet: `__syncwarp`, shuffles, votes, matches, reductions, `ldmatrix`.
+//! Instructions in which lanes of a warp meet: `__syncwarp`, shuffles, votes, matches, reductions, and those on matrices.
 
 use super::memory::Part;
 use super::warp::{Fragment, State, Warp};
@@ -8,18 +8,25 @@ use crate::isa::AtomicFn;
 use crate::observer::{Observer, Site};
 use crate::pattern::lanes;
 use crate::program::{Inst, Memory, Reg, ShuffleMode, Step, VoteMode};
-use crate::registers::{Class, Lanes, Operands};
+use crate::registers::{Class, FULL, Lanes, Operands};
 
 impl<O: Observer> Machine<'_, '_, O> {
     /// Executes a warp-level instruction if all lanes it names are here. Returns false if some have yet to come.
-    pub(super) fn collective(&mut self, warp: &mut Warp, at: Site, inst: &Inst, active: u32) -> bool {
+    pub(super) fn collective(
+        &mut self,
+        warp: &mut Warp,
+        fragment: usize,
+        at: Site,
+        inst: &Inst,
+        active: u32,
+    ) -> bool {
         let members = members(warp, inst, active);
         let missing = lanes(active).fold(0, |all, l| all | members[l as usize]) & warp.alive & !active;
         // Others may still come: wait for them.
         if missing != 0 {
             return false;
         }
-        self.meet(warp, at, inst, active, &members, true);
+        self.meet(warp, fragment, at, inst, active, &members, true);
         true
     }
 
@@ -104,14 +111,16 @@ impl<O: Observer> Machine<'_, '_, O> {
         } else {
             members(warp, &inst, mask)
         };
-        self.meet(warp, at, &inst, mask, &members, complete);
+        self.meet(warp, leader, at, &inst, mask, &members, complete);
         warp.unite();
         Ok(())
     }
 
+    #[allow(clippy::too_many_arguments)]
     fn meet(
         &mut self,
         warp: &mut Warp,
+        fragment: usize,
         at: Site,
         inst: &Inst,
         active: u32,
@@ -120,7 +129,12 @@ impl<O: Observer> Machine<'_, '_, O> {
     ) {
         let has_mask =
             !matches!(inst.step, Step::Shuffle { has_mask: false, .. } | Step::Vote { has_mask: false, .. });
-        if has_mask {
+        if takes_whole_warp(&inst.step) {
+            // That some have returned is no excuse.
+            if active != FULL {
+                self.observer.bad_warp_sync(at, active, BarrierProblem::PartOfWarp);
+            }
+        } else if has_mask {
             let strangers =
                 lanes(active).filter(|&l| members[l as usize] >> l & 1 == 0).fold(0, |m, l| m | 1 << l);
             if strangers != 0 {
@@ -144,6 +158,12 @@ impl<O: Observer> Machine<'_, '_, O> {
                 warp.registers.set_pred(ops.dst[1], elected, active);
                 self.flow(warp, at.pc, ops, active);
             }
+            Step::Matrix(number) => self.matrix(warp, at.pc, number, active),
+            Step::LoadMatrix { ref memory, transposed } => {
+                self.load_matrix(warp, fragment, at, memory, transposed, ops, active);
+            }
+            Step::LoadTile(number) => self.load_tile(warp, fragment, at, number, ops, active),
+            Step::StoreTile(number) => self.store_tile(warp, fragment, at, number, ops, active),
             _ => {}
         }
     }
@@ -297,7 +317,7 @@ impl<O: Observer> Machine<'_, '_, O> {
     }
 
     /// `mma.sync` and `wmma.mma`. Every result depends on values of several lanes: one that was never set spoils them all.
-    pub(super) fn matrix(&mut self, warp: &mut Warp, pc: u32, number: u32, active: u32) {
+    fn matrix(&mut self, warp: &mut Warp, pc: u32, number: u32, active: u32) {
         let program = self.context.program;
         let (multiply, [d, a, b, c]) = &program.matrices[number as usize];
         let kinds = multiply.fragments;
@@ -317,7 +337,7 @@ impl<O: Observer> Machine<'_, '_, O> {
     /// `ldmatrix`: lane 8m+r gives the address of row r of matrix m; lane l gets elements 2(l%4) and 2(l%4)+1 of
     /// row l/4 of each matrix (of column l/4, if transposed).
     #[allow(clippy::too_many_arguments)]
-    pub(super) fn load_matrix(
+    fn load_matrix(
         &mut self,
         warp: &mut Warp,
         fragment: usize,
@@ -374,10 +394,16 @@ fn waiting(warp: &Warp) -> Vec<usize> {
     (0..warp.fragments.len()).filter(|&i| waits(&warp.fragments[i])).collect()
 }
 
+/// Whether an instruction is for all 32 threads of a warp: matrix instructions have no member mask.
+fn takes_whole_warp(step: &Step) -> bool {
+    matches!(step, Step::Matrix(_) | Step::LoadMatrix { .. } | Step::LoadTile(_) | Step::StoreTile(_))
+}
+
 /// For each lane the lanes that it names in its member mask; without one, those that are here.
 fn members(warp: &Warp, inst: &Inst, active: u32) -> Lanes<u32> {
     let word = |index: u16| *warp.registers.word(index);
     match inst.step {
+        ref step if takes_whole_warp(step) => [FULL; 32],
         Step::WarpSync | Step::Elect => word(inst.ops.src[0]),
         Step::Shuffle { has_mask: true, .. } => word(inst.ops.src[3]),
         Step::Vote { has_mask: true, .. } | Step::Match { .. } | Step::Redux(_) => word(inst.ops.src[1]),

@@ -153,12 +153,6 @@ impl<O: Observer> Machine<'_, '_, O> {
                 }
                 Step::AsyncCommit => warp.copies.commit(active),
                 Step::AsyncWait(pending) => self.async_wait(warp, pending, active),
-                Step::LoadMatrix { ref memory, transposed } => {
-                    self.load_matrix(warp, fragment, at!(), memory, transposed, &inst.ops, active);
-                }
-                Step::Matrix(number) => self.matrix(warp, pc, number, active),
-                Step::LoadTile(number) => self.load_tile(warp, fragment, at!(), number, &inst.ops, active),
-                Step::StoreTile(number) => self.store_tile(warp, fragment, at!(), number, &inst.ops, active),
                 Step::LocalAddress(offset) => {
                     let frame = warp.frames[warp.fragments[fragment].frame as usize];
                     let address = frame.local_base.wrapping_add(offset);
@@ -245,8 +239,12 @@ impl<O: Observer> Machine<'_, '_, O> {
                 | Step::Vote { .. }
                 | Step::Match { .. }
                 | Step::Redux(_)
-                | Step::Elect => {
-                    if self.collective(warp, at!(), inst, active) {
+                | Step::Elect
+                | Step::Matrix(_)
+                | Step::LoadMatrix { .. }
+                | Step::LoadTile(_)
+                | Step::StoreTile(_) => {
+                    if self.collective(warp, fragment, at!(), inst, active) {
                         pc += 1;
                         continue;
                     }

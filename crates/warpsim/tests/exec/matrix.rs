@@ -1,7 +1,7 @@
 //! Matrix instructions against plain sums of products, with fragments laid out as the PTX manual says.
 
 use half::{bf16, f16};
-use warpsim::{BufferId, FaultKind};
+use warpsim::{BufferId, FaultKind, Outcome};
 
 use super::support::{Run, by_hand, errors};
 
@@ -314,4 +314,73 @@ fn ldmatrix_hands_out_rows_and_columns() {
         ldmatrix(count, false);
         ldmatrix(count, true);
     }
+}
+
+/// How a kernel of `threads` threads ends that executes `body`, with `%lane` the thread's index and `%low` whether that is
+/// less than 16.
+fn in_part(threads: u32, body: &str) -> Vec<String> {
+    let text = format!(
+        ".version 8.0
+.target sm_80
+.address_size 64
+.shared .align 16 .b8 rows[512];
+.visible .entry k() {{
+.reg .pred %low;
+.reg .b32 %lane, %at, %a, %b, %c;
+mov.u32 %lane, %tid.x;
+setp.lt.u32 %low, %lane, 16;
+shl.b32 %at, %lane, 2;
+mov.u32 %a, 0;
+mov.u32 %b, 0;
+mov.u32 %c, rows;
+add.u32 %at, %at, %c;
+st.shared.u32 [%at], %a;
+bar.sync 0;
+{body}
+ret;
+}}"
+    );
+    let report = Run::new(&text, "k", 1, threads).run();
+    assert_eq!(report.outcome, Outcome::Completed);
+    report.faults.iter().map(|fault| format!("{:?}: {fault}", fault.kind)).collect()
+}
+
+const MMA: &str = "mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%a, %b}, {%a, %b}, {%a}, {%a, %b};";
+const LDMATRIX: &str = "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%b}, [%c];";
+const STORE: &str =
+    "mov.u32 %lane, 8; wmma.store.d.sync.aligned.row.m16n16k16.shared.f16 [%c], {%a, %a, %a, %a}, %lane;";
+
+#[test]
+fn a_matrix_instruction_is_for_whole_warps() {
+    for instruction in [MMA, LDMATRIX] {
+        for body in [
+            format!("@%low {instruction}"),
+            format!("@!%low bra END;\n{instruction}\nEND:"),
+            format!("@%low ret;\n{instruction}"),
+        ] {
+            let told = in_part(64, &body);
+            assert_eq!(told.len(), 1, "{body}: {told:?}");
+            assert!(
+                told[0].starts_with("BarrierDivergence: only 16 of the 32 threads of a warp in block"),
+                "{told:?}"
+            );
+        }
+        // 48 threads are a warp and a half.
+        assert_eq!(in_part(48, instruction).len(), 1);
+        assert_eq!(in_part(64, instruction), Vec::<String>::new());
+    }
+    let told = in_part(32, &format!("@%low bra END;\n{STORE}\nEND:"));
+    assert!(told.iter().any(|told| told.contains("only 16 of the 32 threads")), "{told:?}");
+}
+
+#[test]
+fn lanes_that_part_before_a_matrix_instruction_meet_at_it() {
+    let body =
+        format!("@%low bra LOW;\nadd.u32 %a, %a, 0;\nbra BOTH;\nLOW:\nadd.u32 %b, %b, 0;\nBOTH:\n{MMA}");
+    assert_eq!(in_part(64, &body), Vec::<String>::new());
+    // Even where nothing but the instruction tells them to: they get there by ways of different length.
+    let body = format!(
+        "mov.u32 %c, %lane;\nAGAIN:\nsub.s32 %c, %c, 1;\nsetp.ge.s32 %low, %c, 0;\n@%low bra AGAIN;\n{MMA}"
+    );
+    assert_eq!(in_part(32, &body), Vec::<String>::new());
 }
