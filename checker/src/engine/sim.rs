@@ -1,8 +1,8 @@
 //! warpsim, on the CPU.
 
 use warpsim::{
-    BufferId, Detail, Device, Fault, FaultKind, Footprint, Launch, LaunchError, Party, Program, Report,
-    Severity, Sink, Space, Touch,
+    BarrierProblem, BufferId, Detail, Device, Fault, FaultKind, Footprint, Launch, LaunchError, Party,
+    Program, Report, Severity, Sink, Space, Touch,
 };
 
 use super::{Again, Arg, Contents, Observation, Outcome, Task};
@@ -167,6 +167,9 @@ fn labels(fault: &Fault) -> (&'static str, &'static str) {
             };
             // The place of the read comes first, if it is known.
             if fault.other.is_some() { ("read here, never written", used) } else { (used, "also here") }
+        }
+        Detail::Barrier { problem: BarrierProblem::PartOfWarp, .. } => {
+            ("only some threads of a warp get here", "others are here")
         }
         Detail::Barrier { .. } => ("some threads wait here", "others are here"),
         Detail::AliasedShared { .. } => ("one array here", "the other here"),

@@ -336,7 +336,7 @@ fn barrier(
         ),
         BarrierProblem::PartOfWarp => write!(
             f,
-            "only {present} of the 32 threads of a warp in block {block} execute the matrix operation{at}, which works \
+            "only {present} of the 32 threads of a warp in block {block} got to the matrix operation{at}, which works \
              on whole warps and is undefined otherwise. Move it out of the condition, and guard the loads and stores of \
              what lies outside instead; launch whole warps."
         ),
