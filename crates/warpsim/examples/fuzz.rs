@@ -1,6 +1,7 @@
 //! Fuzzes the parser, the lowering and the executor: `cargo run --release --example fuzz -- --minutes 60`.
 //!
-//! `--from SEED` begins there, `--seed SEED` runs one case and prints its text. A panic, a case that never ends, other
+//! `--from SEED` begins there, `--seed SEED` runs one case and prints its text, and `--text FILE` with it that text in the
+//! case's launch. A panic, a case that never ends, other
 //! results with other numbers of threads, or memory out of proportion ends the run with the seed and exit code 1.
 
 #[path = "../tests/fuzz/mod.rs"]
@@ -24,8 +25,12 @@ fn main() -> ExitCode {
         arguments.get(at + 1)?.parse::<u64>().ok()
     };
     if let Some(seed) = value("--seed") {
-        println!("{}", cases::text(seed));
-        println!("{:?}", cases::run(seed));
+        let text = match arguments.iter().position(|a| a == "--text").and_then(|at| arguments.get(at + 1)) {
+            Some(path) => std::fs::read_to_string(path).expect("a text to run"),
+            None => cases::text(seed),
+        };
+        println!("{text}");
+        println!("{:?}", cases::check(&text, seed));
         return ExitCode::SUCCESS;
     }
     let minutes = value("--minutes").unwrap_or(1);

@@ -238,6 +238,14 @@ impl<O: Observer> Machine<'_, '_, O> {
         }
     }
 
+    /// Copies what is still missing in the registers of rows that have been placed. (Others have been copied already; by
+    /// now something else may be in their registers, or where they were.)
+    fn fill_summed(&self, warp: &mut Warp, rows: &Rows, placed: Placed) {
+        if rows.is_only_summed && placed.entry != UNKNOWN {
+            self.fill(warp, rows, placed.first, placed.entry);
+        }
+    }
+
     /// The loads of some rows one by one.
     #[cold]
     fn load_each(&mut self, warp: &mut Warp, fragment: usize, at: Site, number: u32, rows: &Rows) {
@@ -253,9 +261,7 @@ impl<O: Observer> Machine<'_, '_, O> {
     fn rest(&mut self, warp: &mut Warp, fragment: usize, at: Site, line: &StraightLine, next: u32) -> Left {
         let done: Vec<&Rows> = line.rows.iter().take_while(|rows| rows.loads.each[0].pc < next).collect();
         for (rows, placed) in done.iter().zip(self.placed.clone()) {
-            if placed.entry != UNKNOWN {
-                self.fill(warp, rows, placed.first, placed.entry);
-            }
+            self.fill_summed(warp, rows, placed);
         }
         let end = at.pc + line.length;
         for pc in next..end {
@@ -300,9 +306,7 @@ impl<O: Observer> Machine<'_, '_, O> {
                 return;
             }
             for (number, placed) in products.rows.into_iter().zip(placed) {
-                if placed.entry != UNKNOWN {
-                    self.fill(warp, &line.rows[number as usize], placed.first, placed.entry);
-                }
+                self.fill_summed(warp, &line.rows[number as usize], placed);
             }
         }
         sum::of_registers(has_avx2, &mut warp.registers, sum);

@@ -376,3 +376,21 @@ fn a_line_goes_on_behind_a_global_load_of_what_nothing_wrote() {
     );
     assert!(report.faults.is_empty(), "{:?}", report.faults);
 }
+
+#[test]
+fn what_was_loaded_before_a_store_stays_when_a_later_load_is_of_nothing() {
+    let report = same(
+        "shr.u32 %r20, %r39, 1;
+        mul.lo.u32 %r20, %r20, 512;
+        add.s32 %r20, %r20, %r3;
+        mov.u32 %r13, 77;
+        ld.shared.u32 %r12, [%r3];
+        ld.shared.u32 %r17, [%r3];
+        st.shared.u32 [%r3], %r13;
+        ld.shared.u32 %r14, [%r20];
+        add.s32 %r15, %r12, %r17;
+        st.shared.u32 [%r3], %r0;
+        st.global.u32 [%rd0], %r15;",
+    );
+    assert!(report.faults.is_empty(), "{:?}", report.faults);
+}

@@ -43,7 +43,11 @@ pub(crate) fn run(seed: u64) -> Result<Ended, String> {
     check(&text(seed), seed)
 }
 
-fn check(text: &str, seed: u64) -> Result<Ended, String> {
+/// Runs a text with what case `seed` launches.
+///
+/// # Errors
+/// As [`run`].
+pub(crate) fn check(text: &str, seed: u64) -> Result<Ended, String> {
     let start = Instant::now();
     let module = match ptx::parse(text) {
         Ok(module) => module,
@@ -90,6 +94,9 @@ fn launches(program: &Program, one_by_one: &Program, rng: &mut SmallRng) -> Resu
     };
     let sizes: Vec<usize> = (0..3).map(|_| rng.random_range(0..600)).collect();
     let scalars: Vec<u8> = (0..64).map(|_| rng.random()).collect();
+    if std::env::var_os("FUZZ_SHOW").is_some() {
+        eprintln!("{launch:?}, buffers of {sizes:?} bytes");
+    }
     let mut first: Option<([String; 2], Vec<Vec<u8>>)> = None;
     for (program, threads) in [(program, 1), (program, 2), (program, 5), (one_by_one, 1)] {
         let (way, order) = if std::ptr::eq(program, one_by_one) {
@@ -129,6 +136,11 @@ fn launches(program: &Program, one_by_one: &Program, rng: &mut SmallRng) -> Resu
         match &first {
             None => first = Some((told, bytes)),
             Some((one, _)) if one[order] != told[order] => {
+                if let Some(to) = std::env::var_os("FUZZ_DIFF") {
+                    let to = std::path::PathBuf::from(to);
+                    let _ = std::fs::write(to.join("a"), &one[order]);
+                    let _ = std::fs::write(to.join("b"), &told[order]);
+                }
                 return Err(format!("{way}: another report, {}", difference(&one[order], &told[order])));
             }
             Some((_, one)) if *one != bytes => return Err(format!("{way}: other bytes")),
