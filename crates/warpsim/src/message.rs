@@ -245,6 +245,8 @@ fn uninitialized(
     let use_of_it = match sink {
         Sink::Branch => "decides a branch",
         Sink::Address => "becomes part of an address",
+        // An atomic stores at once what it makes of it.
+        Sink::Store if is_in_place(fault) => "goes into what is stored there",
         Sink::Store => "is stored to global memory",
     };
     if register {
@@ -274,8 +276,16 @@ fn uninitialized(
             f,
             ". Have every element written first, by the threads at the edge too, and `__syncthreads()` before reading."
         ),
+        _ if is_in_place(fault) => {
+            write!(f, ". Set every element before it is added to, or store instead of adding.")
+        }
         _ => write!(f, ". Write every element before it is read."),
     }
+}
+
+/// Whether one instruction read a value that nobody set, and stored.
+fn is_in_place(fault: &Fault) -> bool {
+    fault.other.as_ref().is_some_and(|other| other.pc == fault.party.pc)
 }
 
 fn barrier(

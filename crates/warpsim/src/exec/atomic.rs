@@ -50,18 +50,26 @@ impl<O: Observer> Machine<'_, '_, O> {
                 self.observer.poison(at, poisoned & mask, Sink::Store, origin);
             }
             let mut unknown = part.mask & !mask;
+            // Lanes that store what depends on a value nobody set.
+            let mut guessed = 0;
             for lane in crate::pattern::lanes(mask).map(|l| l as usize) {
                 let address = part.addresses[lane];
                 let (mut raw, mut valid) = ([0u8; 8], [0u8; 8]);
                 let place = self.place(warp, part.space, lane, address);
                 self.read_place(warp, place, &mut raw[..bytes], &mut valid[..bytes]);
+                old[lane] = u64::from_le_bytes(raw);
+                let result = |old: u64| function(old, b[lane] & keep, c[lane] & keep) & keep;
+                let new = result(old[lane]);
                 if valid[..bytes].iter().any(|&v| v != 0xff) {
                     unknown |= 1 << lane;
+                    // An exchange, for one, doesn't mind.
+                    guessed |= u32::from(result(!old[lane] & keep) != new) << lane;
                 }
-                old[lane] = u64::from_le_bytes(raw);
-                let new = function(old[lane], b[lane] & keep, c[lane] & keep) & keep;
                 changed |= new != old[lane];
                 self.write_place(warp, place, &new.to_le_bytes()[..bytes]);
+            }
+            if guessed != 0 && self.context.track_poison {
+                self.observer.poison(at, guessed, Sink::Store, Some(at.pc));
             }
             if wide {
                 warp.registers.set_wide(ops.dst[0], &old, part.mask);

@@ -84,6 +84,7 @@ impl<O: Observer> Machine<'_, '_, O> {
                     }
                 }
                 &Move::StoreShared { pc } => {
+                    warp.fragments[fragment].idle = 0;
                     let inst = &self.context.program.code[pc as usize];
                     let here = Site { pc, ..at };
                     let is_done = match &inst.step {

@@ -394,3 +394,33 @@ fn what_was_loaded_before_a_store_stays_when_a_later_load_is_of_nothing() {
     );
     assert!(report.faults.is_empty(), "{:?}", report.faults);
 }
+
+#[test]
+fn a_store_in_a_line_shows_that_a_loop_does_more_than_wait() {
+    let text = ".version 8.0
+.target sm_80
+.address_size 64
+.global .align 4 .u32 lock = 1;
+.shared .align 16 .b8 tile[512];
+.visible .entry k() {
+.reg .b32 %r<6>;
+mov.u32 %r0, %tid.x;
+mov.u32 %r1, tile;
+mov.u32 %r2, 0;
+AGAIN:
+atom.global.cas.b32 %r3, [lock], %r2, %r2;
+mad.lo.u32 %r4, %r0, 4, %r1;
+st.shared.u32 [%r4], %r0;
+add.u32 %r5, %r0, 1;
+bra AGAIN;
+}";
+    let module = ptx::parse(text).expect("parses");
+    let run = |program: Program| {
+        let mut launch = Launch::new([2, 1, 1], [128, 1, 1]);
+        launch.fuel = 19_064;
+        let report = launch.run(&program, &mut Device::new()).expect("runs");
+        (report.counters, report.faults)
+    };
+    let program = || Program::new(&module, "k").expect("lowers");
+    assert_eq!(run(program()), run(program().one_by_one()));
+}

@@ -136,11 +136,6 @@ fn launches(program: &Program, one_by_one: &Program, rng: &mut SmallRng) -> Resu
         match &first {
             None => first = Some((told, bytes)),
             Some((one, _)) if one[order] != told[order] => {
-                if let Some(to) = std::env::var_os("FUZZ_DIFF") {
-                    let to = std::path::PathBuf::from(to);
-                    let _ = std::fs::write(to.join("a"), &one[order]);
-                    let _ = std::fs::write(to.join("b"), &told[order]);
-                }
                 return Err(format!("{way}: another report, {}", difference(&one[order], &told[order])));
             }
             Some((_, one)) if *one != bytes => return Err(format!("{way}: other bytes")),
