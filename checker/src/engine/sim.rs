@@ -166,10 +166,20 @@ fn labels(fault: &Fault) -> (&'static str, &'static str) {
                 Sink::Store => "stored here",
             };
             // The place of the read comes first, if it is known.
-            if fault.other.is_some() { ("read here, never written", used) } else { (used, "also here") }
+            match &fault.other {
+                // An atomic: it reads and stores at once.
+                Some(other) if other.pc == fault.party.pc => {
+                    ("updated here, never written before", "also here")
+                }
+                Some(_) => ("read here, never written", used),
+                None => (used, "also here"),
+            }
         }
         Detail::Barrier { problem: BarrierProblem::PartOfWarp, .. } => {
             ("only some threads of a warp get here", "others are here")
+        }
+        Detail::Barrier { problem: BarrierProblem::ExitedEarlier, .. } => {
+            ("the others meet here", "some threads left here")
         }
         Detail::Barrier { .. } => ("some threads wait here", "others are here"),
         Detail::AliasedShared { .. } => ("one array here", "the other here"),

@@ -210,7 +210,7 @@ pub enum BarrierProblem {
     PartOfWarp,
 }
 
-/// De-duplicates faults by (kind, line, other line) and sorts them by what a learner should read first: errors
+/// De-duplicates faults by (kind, line, other line, buffer that was missed) and sorts them by what a learner should read first: errors
 /// before warnings, causes before their likely consequences, and then in the order given, which is that of the
 /// blocks. Of those that coincide, an error is kept rather than a warning, and a race between threads that are far
 /// apart rather than one between neighbours, for its remedy is one for both.
@@ -219,7 +219,12 @@ pub(crate) fn arrange(faults: Vec<Fault>) -> Vec<Fault> {
     let mut by_lines: HashMap<_, usize> = HashMap::new();
     for fault in faults {
         let line = |party: &Party| party.at.clone().ok_or(party.pc);
-        match by_lines.entry((fault.kind, line(&fault.party), fault.other.as_ref().map(line))) {
+        // A line may access several buffers.
+        let buffer = match &fault.detail {
+            Detail::Access { buffer, .. } => buffer.clone(),
+            _ => None,
+        };
+        match by_lines.entry((fault.kind, line(&fault.party), fault.other.as_ref().map(line), buffer)) {
             Entry::Vacant(entry) => {
                 entry.insert(arranged.len());
                 arranged.push(fault);

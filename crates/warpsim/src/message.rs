@@ -214,6 +214,11 @@ fn race(f: &mut Formatter<'_>, fault: &Fault) -> fmt::Result {
         (Touch::Write, Touch::Write) if *same_block && fault.space == Some(Space::Global) => {
             write!(f, ". Is the index right? Have one thread write each element, or use an atomic.")
         }
+        (Touch::Write, Touch::Write) if *same_block && fault.party.pc == other.pc => write!(
+            f,
+            ". Is the index right? Give each thread an element of its own, unless the writes are meant to follow each \
+             other: then `__syncthreads()` belongs between."
+        ),
         _ if *same_warp => write!(
             f,
             ". Put `__syncthreads()` between, where all threads of the block come by; these two are in one warp, but not in \
@@ -322,14 +327,14 @@ fn barrier(
              number of threads."
         ),
         BarrierProblem::ExitedEarlier => {
-            write!(f, "{missing} threads of block {block} had already returned")?;
+            write!(f, "{missing} threads of block {block} had already left the kernel")?;
             if let Some(other) = &fault.other {
                 write!(f, "{}", On(other))?;
             }
             write!(
                 f,
-                " when the others met at the barrier{at}. They can't do their share before it: instead of returning \
-                 early, guard the work with `if` and let all threads reach `__syncthreads()`."
+                " when the others met at the barrier{at}. They can't do their share before it: let all threads of the \
+                 block reach `__syncthreads()`, and guard only the work around it."
             )
         }
         BarrierProblem::CallerNotInMask => write!(

@@ -111,7 +111,11 @@ pub(crate) fn run(launch: &Launch, program: &Program, device: &mut Device, param
     total.writes.iter().for_each(|w| w.apply(&mut device.buffers));
     let seconds = start.elapsed().as_secs_f64();
 
-    let findings = total.observer.finish(&Names { program, buffers: &device.buffers });
+    let findings = total.observer.finish(&Names {
+        program,
+        buffers: &device.buffers,
+        shared_bytes: u64::from(context.shared_bytes),
+    });
     let mut faults = findings.faults;
     faults.extend(aliased_shared(program));
     let mut outcome = Outcome::Completed;
@@ -342,6 +346,8 @@ fn stop_fault(context: &Context<'_>, stop: Stop) -> Option<Fault> {
 struct Names<'a> {
     program: &'a Program,
     buffers: &'a [Buffer],
+    /// Of all shared memory.
+    shared_bytes: u64,
 }
 
 impl Resolver for Names<'_> {
@@ -362,7 +368,10 @@ impl Resolver for Names<'_> {
                 let variable =
                     variables.iter().filter(inside).max_by_key(|v| v.offset).or(variables.first())?;
                 let offset = address.wrapping_sub(variable.offset) as i64;
-                Some(Nearest { name: source_name(&variable.name), bytes: variable.bytes, offset })
+                // An `extern` array is as long as what is left.
+                let rest = self.shared_bytes.saturating_sub(variable.offset);
+                let bytes = if variable.bytes == 0 { rest } else { variable.bytes };
+                Some(Nearest { name: source_name(&variable.name), bytes, offset })
             }
             Space::Local | Space::Constant | Space::Param => None,
         }

@@ -96,7 +96,7 @@ fn returned_on(first: u32, second: u32) -> Option<u32> {
     let report = launch.run(&program, &mut device).expect("legal");
     let fault = report.faults.iter().find(|fault| fault.kind == FaultKind::BarrierDivergence)?;
     let line = fault.other.as_ref()?.at.as_ref()?.line;
-    assert!(fault.to_string().contains(&format!("had already returned on line {line} ")), "{fault}");
+    assert!(fault.to_string().contains(&format!("had already left the kernel on line {line} ")), "{fault}");
     Some(line)
 }
 

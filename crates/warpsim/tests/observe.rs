@@ -213,9 +213,9 @@ fn returning_before_a_barrier_is_a_warning() {
     );
     assert_eq!(
         findings.faults[0].to_string(),
-        "40 threads of block (0, 0, 0) had already returned on line 24 when the others met at the barrier on line 32. \
-         They can't do their share before it: instead of returning early, guard the work with `if` and let all threads \
-         reach `__syncthreads()`."
+        "40 threads of block (0, 0, 0) had already left the kernel on line 24 when the others met at the barrier on line 32. \
+         They can't do their share before it: let all threads of the block reach `__syncthreads()`, and guard only the \
+         work around it."
     );
 }
 

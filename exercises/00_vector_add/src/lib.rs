@@ -45,6 +45,8 @@ exercise::exercise! {
                 With n = 257 there are two blocks, so i runs up to 511. Which of these threads must do nothing?
             "},
             indoc! {"
+                All of it:
+
                     int i = blockIdx.x * blockDim.x + threadIdx.x;
                     if (i < n) c[i] = a[i] + b[i];
             "},

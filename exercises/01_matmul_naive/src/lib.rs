@@ -61,6 +61,8 @@ exercise::exercise! {
                 variable and store once.
             "},
             indoc! {"
+                What comes after the two lines of hint 2:
+
                     if (row >= M || col >= N) return;
                     float sum = 0.0f;
                     for (int k = 0; k < K; ++k) {

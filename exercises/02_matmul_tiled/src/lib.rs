@@ -77,6 +77,8 @@ exercise::exercise! {
                     }
             "},
             indoc! {"
+                One phase, with the loop over k0 around it:
+
                     tile_a[ty][tx] = A[row * K + k0 + tx];
                     tile_b[ty][tx] = B[(k0 + ty) * N + col];
                     __syncthreads();

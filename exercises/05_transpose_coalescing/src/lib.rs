@@ -77,6 +77,8 @@ exercise::exercise! {
                 the thread needs was put into the tile by another thread: with the indices the other way round.
             "},
             indoc! {"
+                After the loads:
+
                     __syncthreads();
                     for (int i = 0; i < TILE; i += BLOCK_ROWS) {
                         if (out_row + i < cols && out_col < rows) {

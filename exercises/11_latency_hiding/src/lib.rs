@@ -77,6 +77,8 @@ exercise::exercise! {
                 the other buffer is free, because every thread finished multiplying from it before.
             "},
             indoc! {"
+                One phase:
+
                     async_wait();
                     __syncthreads();
                     if (phase + 1 < phases) {

@@ -138,12 +138,14 @@ fn first_error(cases: &[CaseJudgement]) -> Option<(&CaseJudgement, &Finding)> {
     })
 }
 
-/// Says how much more there is; the first fault is the one to mend first.
+/// Says how much more there is; the first fault is the one to mend first. A warning that threads were missing at a
+/// barrier may be the cause of it.
 fn others(case: &CaseJudgement, shown: &Finding) {
     let more: Vec<String> = case
         .findings
         .iter()
-        .filter(|finding| finding.is_error && !std::ptr::eq(*finding, shown))
+        .filter(|finding| finding.is_error || finding.kind == "barrier_divergence")
+        .filter(|finding| !std::ptr::eq(*finding, shown))
         .map(|finding| match finding.site.as_ref().and_then(|site| site.line.as_ref()) {
             Some(line) => format!("{} at line {}", finding.kind, line.number),
             None => finding.kind.to_owned(),

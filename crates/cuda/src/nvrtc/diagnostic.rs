@@ -150,6 +150,10 @@ impl<'a> Raw<'a> {
             let (file, severity) = (line.map(|_: u32| PTX), severity(word.trim())?);
             return Some(Head { file, line, severity, code: None, message: message.trim() });
         }
+        if let Some(rest) = line.strip_prefix("At end of source: ") {
+            let (severity, code, message) = severity_and_message(rest)?;
+            return Some(Head { file: Some(END), line: None, severity, code, message });
+        }
         // A name may hold brackets and colons: look for the first place that reads `(N): severity`.
         let located = line.match_indices("): ").find_map(|(at, _)| {
             let (before, rest) = (&line[..at], &line[at + 3..]);
@@ -177,6 +181,11 @@ impl<'a> Raw<'a> {
         let own = |name: &str| name.trim_start_matches('/') == context.file;
         match file {
             None => {}
+            Some(END) => {
+                let last = context.source.trim_end().lines().count().max(1);
+                diagnostic.line = u32::try_from(last).ok();
+                diagnostic.notes.push("the file ends here, and something is still open".into());
+            }
             Some(PTX) => diagnostic.line = line.and_then(|line| source_line(context.ptx, line)),
             Some(name) if own(name) => explain_include(&mut diagnostic, context),
             Some(name) => {
@@ -204,6 +213,9 @@ impl<'a> Raw<'a> {
         })
     }
 }
+
+/// Stands for the file of a message about the end of the learner's file.
+const END: &str = "end of source";
 
 /// Stands for the file of a message about a line of the PTX.
 const PTX: &str = "ptx input";
@@ -355,6 +367,16 @@ kernel.cu(4): error: identifier "g" is undefined
         let found = read(log);
         assert_eq!(found[0].line, Some(3));
         assert_eq!(found[0].notes.len(), 2);
+    }
+
+    #[test]
+    fn a_brace_that_is_never_closed_is_missed_at_the_end() {
+        let found = read(
+            "At end of source: error: expected a \"}\"\n\n1 error detected in the compilation of \"kernel.cu\".\n",
+        );
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].severity, found[0].message.as_str()), (Severity::Error, "expected a \"}\""));
+        assert_eq!(found[0].line, Some(3));
     }
 
     #[test]

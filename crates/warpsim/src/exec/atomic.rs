@@ -62,8 +62,9 @@ impl<O: Observer> Machine<'_, '_, O> {
                 let new = result(old[lane]);
                 if valid[..bytes].iter().any(|&v| v != 0xff) {
                     unknown |= 1 << lane;
-                    // An exchange, for one, doesn't mind.
-                    guessed |= u32::from(result(!old[lane] & keep) != new) << lane;
+                    // An exchange, for one, doesn't mind what was there; the least and the greatest number would show.
+                    let others = [!old[lane] & keep, 0, keep >> 1, keep - (keep >> 1)];
+                    guessed |= u32::from(others.iter().any(|&old| result(old) != new)) << lane;
                 }
                 changed |= new != old[lane];
                 self.write_place(warp, place, &new.to_le_bytes()[..bytes]);

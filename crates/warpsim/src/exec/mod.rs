@@ -355,14 +355,12 @@ impl<'c, 'v, O: Observer> Machine<'c, 'v, O> {
         Stop::Wall { at, lane, executed: self.executed, polling }
     }
 
-    /// The loop a fragment is in: its last backward branch.
+    /// The loop a fragment is in, or else another one of its warp: the last backward branch.
     fn loop_of(&self, warp: &Warp, fragment: usize) -> (Site, u32, bool) {
-        let fragment = &warp.fragments[fragment];
-        let pc = if (fragment.back_edge as usize) < self.context.program.code.len() {
-            fragment.back_edge
-        } else {
-            fragment.pc
-        };
+        let loops = |fragment: &&Fragment| (fragment.back_edge as usize) < self.context.program.code.len();
+        let this = &warp.fragments[fragment];
+        let found = Some(this).filter(loops).or_else(|| warp.fragments.iter().find(loops));
+        let (fragment, pc) = found.map_or((this, this.pc), |fragment| (fragment, fragment.back_edge));
         (Site { block: self.block, warp: warp.index, pc }, fragment.mask.trailing_zeros(), fragment.polled)
     }
 }

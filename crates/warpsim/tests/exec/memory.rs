@@ -55,8 +55,8 @@ fn vectors_move_whole_and_must_be_aligned() {
             if shift == width / 2 {
                 assert!(errors(&report).contains(&FaultKind::Misaligned), "{kernel}: {:?}", report.faults);
                 assert_eq!(run.device.read(out), vec![0; bytes], "{kernel}: nothing is written");
-                // The load and the store are on one line.
-                assert_eq!(report.faults[0].count, 64);
+                // The load and the store are on one line, but of two buffers.
+                assert_eq!(report.faults.iter().map(|fault| fault.count).collect::<Vec<_>>(), [32, 32]);
             } else {
                 assert!(report.is_clean(), "{kernel}: {:?}", report.faults);
                 assert_eq!(run.device.read(out)[shift..shift + 32 * width], data[shift..shift + 32 * width]);
@@ -160,4 +160,67 @@ ret;
     // (All odd blocks store to one place.)
     let others: Vec<_> = report.faults.iter().filter(|fault| fault.kind != FaultKind::Race).collect();
     assert!(others.is_empty(), "{others:?}");
+}
+
+/// A kernel of one pointer, `%rd0`, and dynamic shared memory at `%r0`, with `%r1` and `%r2` for results.
+fn with_pointer(body: &str) -> Run {
+    Run::new(
+        &format!(
+            ".version 8.0
+.target sm_80
+.address_size 64
+.extern .shared .align 4 .b8 dynamic[];
+.visible .entry k(.param .u64 out) {{
+.reg .b32 %r<4>;
+.reg .b64 %rd<2>;
+ld.param.u64 %rd0, [out];
+mov.u32 %r0, dynamic;
+{body}
+ret;
+}}"
+        ),
+        "k",
+        1,
+        32,
+    )
+}
+
+#[test]
+fn an_atomic_on_what_nobody_wrote_is_told_unless_it_does_not_mind() {
+    for (operation, minds) in [
+        ("atom.global.add.u32 %r1, [%rd0], 1;", true),
+        ("red.global.max.s32 [%rd0], 7;", true),
+        ("atom.global.cas.b32 %r1, [%rd0], 0, 1;", true),
+        ("atom.shared.inc.u32 %r1, [%r0], 7;", true),
+        ("atom.global.exch.b32 %r1, [%rd0], 1;", false),
+        ("red.global.and.b32 [%rd0], 0;", false),
+    ] {
+        let mut run = with_pointer(operation);
+        run.room(1);
+        run.launch.shared_bytes = 4;
+        let report = run.run();
+        let expected = if minds { vec![FaultKind::UninitializedRead] } else { vec![] };
+        assert_eq!(errors(&report), expected, "{operation}");
+        if let Some(fault) = report.faults.first() {
+            assert!(fault.to_string().contains("goes into what is stored there"), "{fault}");
+        }
+        let mut run = with_pointer(&format!("mov.u32 %r2, 0;\nst.shared.u32 [%r0], %r2;\n{operation}"));
+        run.words([0]);
+        run.launch.shared_bytes = 4;
+        // (All lanes store the same to one place.)
+        assert!(errors(&run.run()).is_empty(), "{operation}");
+    }
+}
+
+#[test]
+fn dynamic_shared_memory_is_as_long_as_the_launch_says() {
+    let mut run = with_pointer("mov.u32 %r1, 1;\nst.shared.u32 [%r0+400], %r1;");
+    run.words([0]);
+    for (bytes, told) in
+        [(256, "byte 400 of `dynamic`, which has 256"), (0, "the launch asks for no dynamic shared memory")]
+    {
+        run.launch.shared_bytes = bytes;
+        let report = run.run();
+        assert!(report.faults[0].to_string().contains(told), "{}", report.faults[0]);
+    }
 }
