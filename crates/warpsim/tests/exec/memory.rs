@@ -204,7 +204,8 @@ fn an_atomic_on_what_nobody_wrote_is_told_unless_it_does_not_mind() {
         if let Some(fault) = report.faults.first() {
             assert!(fault.to_string().contains("goes into what is stored there"), "{fault}");
         }
-        let mut run = with_pointer(&format!("mov.u32 %r2, 0;\nst.shared.u32 [%r0], %r2;\n{operation}"));
+        let mut run =
+            with_pointer(&format!("mov.u32 %r2, 0;\nst.shared.u32 [%r0], %r2;\nbar.sync 0;\n{operation}"));
         run.words([0]);
         run.launch.shared_bytes = 4;
         // (All lanes store the same to one place.)
