@@ -58,7 +58,7 @@ pub enum LaunchError {
     /// Neither LAUNCH nor GRID.
     #[error(
         "the file has no LAUNCH line, so nobody knows how to launch the kernel; \
-         add one below the #include, for example: LAUNCH(/*block*/ 256, 1, 1, /*work per block*/ 256, 1, 1);"
+         add the one of the stub below the #include: LAUNCH(/*block*/ x, y, z, /*work per block*/ x, y, z);"
     )]
     Missing,
     /// A macro is used twice.

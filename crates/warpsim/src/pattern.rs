@@ -29,7 +29,7 @@ pub struct Pattern {
     /// The `groups` that lie side by side, as (index of the first, how many).
     pub runs: Vec<(usize, usize)>,
     /// Whether any address is that of several lanes.
-    pub is_shared: bool,
+    pub coinciding: bool,
     /// Distance in bytes from the lowest active address to the end of the highest access.
     pub span: u64,
     /// Offset in bytes from the lowest active address to the first active lane's.
@@ -73,7 +73,7 @@ impl Pattern {
                     Some((*first - run.len(), run.len()))
                 })
                 .collect(),
-            is_shared: groups.iter().any(|group| !group.1.is_power_of_two()),
+            coinciding: groups.iter().any(|group| !group.1.is_power_of_two()),
             groups,
         }
     }

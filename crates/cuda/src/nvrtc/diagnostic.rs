@@ -201,6 +201,7 @@ impl<'a> Raw<'a> {
                 }
             }
         }
+        explain(&mut diagnostic, context);
         diagnostic
     }
 
@@ -238,6 +239,29 @@ const NO_CUDA_HEADERS_NOTE: &str = "this NVRTC came without CUDA's headers; \
 /// Whether the compiler's name for a header is that header's: it may put the current folder, `/`, before it.
 fn same_header(printed: &str, header: &str) -> bool {
     printed == header || printed.strip_prefix('/').is_some_and(|rest| rest == header)
+}
+
+/// Says in other words, or adds, what helps in a file that holds a kernel and nothing else.
+fn explain(diagnostic: &mut Diagnostic, context: &Context<'_>) {
+    let message = diagnostic.message.as_str();
+    if message.contains("host functions are not allowed in JIT mode") {
+        diagnostic.message =
+            "a function here needs `__global__` (it is a kernel) or `__device__` (one calls it) before its \
+                              type; there is no host code in this file"
+                .into();
+    } else if message.contains("host variables are not allowed in JIT mode") {
+        diagnostic.message =
+            "a variable outside of all functions needs `constexpr`, `__constant__` or `__device__` before \
+                              its type, or is better a macro"
+                .into();
+    } else if message.starts_with("namespace \"std\" has no member") {
+        diagnostic
+            .notes
+            .push("a kernel has `min`, `max`, `sqrtf`, `fabsf` and the like without `std::`".into());
+    } else if message.starts_with("this declaration has no storage class") {
+        let missing = context.headers.iter().filter(|header| include_line(context.source, header).is_none());
+        diagnostic.notes.extend(missing.map(|header| format!("this file does not `#include \"{header}\"`")));
+    }
 }
 
 /// A header that is not found: the same words whether the path exists, is forbidden or is not there.
@@ -377,6 +401,21 @@ kernel.cu(4): error: identifier "g" is undefined
         assert_eq!(found.len(), 1);
         assert_eq!((found[0].severity, found[0].message.as_str()), (Severity::Error, "expected a \"}\""));
         assert_eq!(found[0].line, Some(3));
+    }
+
+    #[test]
+    fn what_a_kernel_file_lacks_is_said_in_its_own_words() {
+        let found = read(
+            "kernel.cu(3): error: A function without execution space annotations (__host__/__device__/__global__) is \
+             considered a host function, and host functions are not allowed in JIT mode. Consider using -default-device \
+             flag to process unannotated functions as __device__ functions in JIT mode\n  void k() {}\n       ^\n\n\
+             kernel.cu(3): error: namespace \"std\" has no member \"max\"\n  std::max\n       ^\n",
+        );
+        assert!(found[0].message.contains("needs `__global__`"), "{found:?}");
+        assert!(found[1].notes[0].contains("without `std::`"), "{found:?}");
+        let log = "kernel.cu(1): error: this declaration has no storage class or type specifier\n  LAUNCH(1);\n  ^\n";
+        // Both headers are included.
+        assert!(read(log)[0].notes.is_empty());
     }
 
     #[test]

@@ -108,7 +108,7 @@ pub(super) struct Places<'a> {
     /// Groups that lie side by side, as (index of the first, how many).
     pub(super) runs: &'a [(usize, usize)],
     /// Whether any group may have several lanes.
-    pub(super) is_shared: bool,
+    pub(super) coinciding: bool,
 }
 
 /// An earlier access that the current one is not ordered after.
@@ -152,7 +152,7 @@ impl Current<'_> {
     /// Records where several lanes store to one place at once; offsets are from `base`.
     #[inline]
     pub(super) fn check_within(&self, findings: &mut FindingSet, base: u64, places: Places<'_>) {
-        if self.class == Class::Write && places.is_shared {
+        if self.class == Class::Write && places.coinciding {
             for &(offset, lanes) in places.groups.iter().filter(|group| !group.1.is_power_of_two()) {
                 self.race_within(findings, lanes, base + offset);
             }

@@ -118,14 +118,14 @@ impl Racecheck {
                 self.global.access(&current, lowest, access.bytes, places, findings);
             }
         };
-        let Pattern { groups, runs, is_shared, .. } = pattern;
+        let Pattern { groups, runs, coinciding, .. } = pattern;
         if pattern.overlapping {
             // A warp's accesses can only overlap in part where an instruction allows less than natural alignment.
             for groups in groups.chunks(1) {
-                touch(Places { groups, runs: &[(0, 1)], is_shared: *is_shared });
+                touch(Places { groups, runs: &[(0, 1)], coinciding: *coinciding });
             }
         } else {
-            touch(Places { groups, runs, is_shared: *is_shared });
+            touch(Places { groups, runs, coinciding: *coinciding });
         }
         if synchronizes {
             self.order.synchronize(at.warp, access);
