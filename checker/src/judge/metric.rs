@@ -32,8 +32,8 @@ impl Measured {
         match metric {
             Metric::LoadSectorOverhead => ratio(c.global_load_sectors * SECTOR_BYTES, c.global_load_bytes),
             Metric::StoreSectorOverhead => ratio(c.global_store_sectors * SECTOR_BYTES, c.global_store_bytes),
-            Metric::FlopsPerLoadedByte => ratio(c.fp32_flops, c.global_load_bytes),
-            Metric::FlopsPerSharedWavefront => ratio(c.fp32_flops, c.shared_load_wavefronts),
+            Metric::FlopsPerLoadedByte => ratio(self.flops, c.global_load_bytes),
+            Metric::FlopsPerSharedWavefront => ratio(self.flops, c.shared_load_wavefronts),
             Metric::BankConflictsPerRequest => ratio(
                 c.shared_load_bank_conflicts + c.shared_store_bank_conflicts,
                 c.shared_load_requests + c.shared_store_requests,
@@ -102,8 +102,8 @@ mod tests {
     #[test]
     fn what_never_happens_costs_nothing_and_earns_nothing() {
         assert_eq!(measured(|_| {}).value(Metric::LoadSectorOverhead), 0.0);
-        let busy = measured(|c| c.fp32_flops = 10);
-        assert_eq!(busy.value(Metric::FlopsPerLoadedByte), 0.0);
+        let no_loads = measured(|_| {});
+        assert_eq!(no_loads.value(Metric::FlopsPerLoadedByte), 0.0);
     }
 
     #[test]
@@ -117,6 +117,13 @@ mod tests {
         assert_eq!(m.value(Metric::DivergentBranchesPerBlock), 1.5);
         assert_eq!(m.value(Metric::GlobalRequestsPerElement), 0.25);
         assert_eq!(m.value(Metric::BankConflictsPerRequest), 31.0);
+    }
+
+    #[test]
+    fn work_for_nothing_does_not_raise_a_figure() {
+        let useful = measured(|c| (c.fp32_flops, c.global_load_bytes) = (4096, 1024));
+        let padded = measured(|c| (c.fp32_flops, c.global_load_bytes) = (65_536, 1024));
+        assert_eq!(useful.value(Metric::FlopsPerLoadedByte), padded.value(Metric::FlopsPerLoadedByte));
     }
 
     #[test]

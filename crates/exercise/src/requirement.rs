@@ -11,9 +11,9 @@ pub enum Metric {
     LoadSectorOverhead,
     /// The same for global stores.
     StoreSectorOverhead,
-    /// Single-precision operations per byte loaded from global memory by the lanes.
+    /// Operations that the task needs per byte loaded from global memory by the lanes.
     FlopsPerLoadedByte,
-    /// Single-precision operations per shared-memory wavefront of loads.
+    /// Operations that the task needs per shared-memory wavefront of loads.
     FlopsPerSharedWavefront,
     /// Bank conflicts per shared-memory request, loads and stores together.
     BankConflictsPerRequest,
