@@ -67,11 +67,9 @@ impl One {
         self.expected = None;
     }
 
+    /// Whether all have arrived, of a barrier that [is awaited](Self::is_awaited).
     #[inline]
     fn is_full(&mut self, alive: &[u32]) -> bool {
-        if !self.is_awaited {
-            return false;
-        }
         if let Some(threads) = self.expected {
             // Threads are counted in whole warps.
             return self.arrived.iter().filter(|&&m| m != 0).count() as u32 * 32 >= threads;
@@ -81,11 +79,9 @@ impl One {
             return false;
         }
         // Warps mostly arrive in order: the last one is missing longest.
-        match (0..alive.len()).rfind(|&warp| is_missing(warp)) {
-            Some(warp) => self.missing = warp,
-            None => return true,
-        }
-        false
+        let missing = (0..alive.len()).rfind(|&warp| is_missing(warp));
+        self.missing = missing.unwrap_or(self.missing);
+        missing.is_none()
     }
 }
 
@@ -156,11 +152,12 @@ impl<O: Observer> Machine<'_, '_, O> {
                 any = true;
             }
         }
-        if any && warp.fragments.len() > 1 {
+        if any {
             warp.unite();
         }
     }
 
+    /// Completes a barrier that is awaited, if nobody is missing.
     fn complete_if_full(&mut self, id: u8) {
         let one = &mut self.barriers.each[id as usize];
         if !one.is_full(&self.alive) {

@@ -10,7 +10,7 @@ use super::{Context, Machine};
 use crate::fault::{Space, Touch};
 use crate::memory::View;
 use crate::observer::{Observer, Order, Site};
-use crate::pattern::{Eight, Entry, Shape, lanes};
+use crate::pattern::{Entry, Shape, lanes};
 use crate::program::{Memory, Reg};
 use crate::registers::{Class, FULL, Lanes, Operands};
 
@@ -102,16 +102,16 @@ impl<O: Observer> Machine<'_, '_, O> {
                 unsafe { Source::new(data, valid, lie.at, entry.shape.low, lie.shape, 4) }
             }
         };
-        let mut row = Row {
-            observer: &mut self.observer,
-            to: warp.registers.word_mut(ops.dst[0]),
-            track_poison: self.context.track_poison,
-            at,
-            memory,
-            entry,
-            first,
-        };
-        row.fetch(&source, if IS_SHARED { Space::Shared } else { Space::Global })
+        if self.context.track_poison && !source.all_valid(4) {
+            return false;
+        }
+        if !O::SILENT {
+            let space = if IS_SHARED { Space::Shared } else { Space::Global };
+            let access = access_of_words(Touch::Read, space, memory.scope, first, entry);
+            self.observer.access(at, &access);
+        }
+        source.gather_into(warp.registers.word_mut(ops.dst[0]));
+        true
     }
 
     #[inline(always)]
@@ -159,7 +159,8 @@ impl<O: Observer> Machine<'_, '_, O> {
             like_first = scatter::like_first(part.addresses, mask);
             &Part { addresses: &like_first, ..*part }
         };
-        let lie = Lie { at: part.addresses, origin: 0, mask, shape: &admitted.shape };
+        let runs = self.patterns.runs(&admitted.shape);
+        let lie = Lie { at: part.addresses, origin: 0, mask, shape: &admitted.shape, runs };
         let source = memories.source(part.space, &lie, memory.width() as usize, &mut self.scratch);
         let all_valid = !context.track_poison || source.all_valid(memory.width() as usize);
         let lists = &context.program.lists;
@@ -208,34 +209,6 @@ impl<O: Observer> Machine<'_, '_, O> {
     }
 }
 
-/// The load of a word for each lane of a full warp, once it is known that all of it is in bounds.
-struct Row<'a, O> {
-    observer: &'a mut O,
-    to: &'a mut Lanes<u32>,
-    track_poison: bool,
-    at: Site,
-    memory: &'a Memory,
-    entry: &'a Entry,
-    /// The first lane's address.
-    first: u64,
-}
-
-impl<O: Observer> Row<'_, O> {
-    /// Returns false, having done nothing, if something was never written.
-    #[inline(always)]
-    fn fetch(&mut self, source: &Source<'_>, space: Space) -> bool {
-        if self.track_poison && !source.all_valid(4) {
-            return false;
-        }
-        if !O::SILENT {
-            let access = access_of_words(Touch::Read, space, self.memory.scope, self.first, self.entry);
-            self.observer.access(self.at, &access);
-        }
-        source.gather_into(self.to);
-        true
-    }
-}
-
 /// Where the lanes of an access are in its space.
 pub(super) struct Lie<'a> {
     /// The lanes' addresses, less `origin`; sensible ones for lanes that are not active, too.
@@ -243,13 +216,15 @@ pub(super) struct Lie<'a> {
     origin: u64,
     mask: u32,
     shape: &'a Shape,
+    /// The bytes they touch, as runs (offset from the lowest address, length).
+    runs: &'a [(usize, usize)],
 }
 
 impl<'a> Lie<'a> {
     /// The words of a full warp that lie as `entry` says, the first lane's at `first`.
     #[inline(always)]
     pub(super) fn of_words(entry: &'a Entry, first: u64) -> Lie<'a> {
-        Lie { at: &entry.relative, origin: first, mask: FULL, shape: &entry.shape }
+        Lie { at: &entry.relative, origin: first, mask: FULL, shape: &entry.shape, runs: &entry.runs }
     }
 }
 
@@ -297,7 +272,7 @@ impl<'s> Memories<'s, '_> {
         let first = lie.address(lie.mask.trailing_zeros() as usize % 32);
         if let Some(place) = self.view.place_row(first, lie.shape, width) {
             let low = first.wrapping_add(lie.shape.low);
-            mark_reads(self.view, lie, (place.buffer, place.offset), low, width);
+            self.view.mark_runs(place, lie.runs);
             let (data, valid) = self.view.bytes(place);
             let start = low.wrapping_sub(lie.origin);
             // SAFETY: these bytes go from the lowest address of these lanes to the end of the highest access.
@@ -330,26 +305,6 @@ pub(super) fn source_shared<'s>(shared: &'s SharedMemory, lie: &Lie<'s>, width: 
     let start = lie.origin.wrapping_neg();
     // SAFETY: these lanes' access is inside the memory, and the shape tells how they lie.
     unsafe { Source::new(data, valid, lie.at, start, lie.shape, width) }
-}
-
-/// Remembers what a load read.
-#[inline(always)]
-fn mark_reads(view: &mut View<'_>, lie: &Lie<'_>, (buffer, offset): (usize, usize), low: u64, width: usize) {
-    if lie.shape.is_dense {
-        return view.mark_read(buffer, offset, 32 * width);
-    }
-    let place = |lane: usize| offset + lie.address(lane).wrapping_sub(low) as usize;
-    for (eight, eight_lies) in lie.shape.eights.iter().enumerate() {
-        match eight_lies {
-            Eight::Contiguous => view.mark_read(buffer, place(8 * eight), 8 * width),
-            Eight::Same => view.mark_read(buffer, place(8 * eight), width),
-            Eight::Scattered => {
-                for lane in lanes(lie.mask & 0xff << (8 * eight)) {
-                    view.mark_read(buffer, place(lane as usize), width);
-                }
-            }
-        }
-    }
 }
 
 /// Room for the bytes of one warp-wide access, lane after lane.

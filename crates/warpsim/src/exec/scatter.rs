@@ -52,7 +52,8 @@ impl<'s> Source<'s> {
             ($ty:ty) => {
                 for lane in 0..32 {
                     // SAFETY: every lane's access is inside `data`.
-                    out[lane] = u32::from(unsafe { read::<$ty>(self.data, self.place(lane), offset) });
+                    out[lane] =
+                        u32::from(unsafe { read::<$ty>(self.data, self.place(lane) + offset as u64) });
                 }
             };
         }
@@ -87,17 +88,17 @@ impl<'s> Source<'s> {
         unsafe {
             match lie {
                 Eight::Contiguous => {
-                    let words = read::<[u128; 2]>(self.data, self.place(8 * eight), 0);
+                    let words = read::<[u128; 2]>(self.data, self.place(8 * eight));
                     to.cast::<[u128; 2]>().write_unaligned(words);
                 }
                 Eight::Same => {
-                    let word = read::<u32>(self.data, self.place(8 * eight), 0);
+                    let word = read::<u32>(self.data, self.place(8 * eight));
                     let two = u64::from(word) << 32 | u64::from(word);
                     to.cast::<[u64; 4]>().write_unaligned([two; 4]);
                 }
                 Eight::Scattered => {
                     for lane in 0..8 {
-                        to.add(lane).write(read(self.data, self.place(8 * eight + lane), 0));
+                        to.add(lane).write(read(self.data, self.place(8 * eight + lane)));
                     }
                 }
             }
@@ -113,7 +114,7 @@ impl<'s> Source<'s> {
         let mut out = [0; 32];
         for lane in 0..32 {
             // SAFETY: every lane's access is inside `data`.
-            out[lane] = unsafe { read(self.data, self.place(lane), offset) };
+            out[lane] = unsafe { read(self.data, self.place(lane) + offset as u64) };
         }
         out
     }
@@ -163,12 +164,12 @@ pub(super) fn like_first(addresses: &Lanes<u64>, mask: u32) -> Lanes<u64> {
 /// A value at a place that need not be aligned.
 ///
 /// # Safety
-/// `at + offset` and the bytes of a `T` behind it are inside `data`; every bit pattern is a `T`.
+/// `at` and the bytes of a `T` behind it are inside `data`; every bit pattern is a `T`.
 #[inline(always)]
-unsafe fn read<T: Copy>(data: &[u8], at: u64, offset: usize) -> T {
-    debug_assert!(at as usize + offset + size_of::<T>() <= data.len());
+pub(super) unsafe fn read<T: Copy>(data: &[u8], at: u64) -> T {
+    debug_assert!(at as usize + size_of::<T>() <= data.len());
     // SAFETY: as the caller promises.
-    unsafe { data.as_ptr().add(at as usize + offset).cast::<T>().read_unaligned() }
+    unsafe { data.as_ptr().add(at as usize).cast::<T>().read_unaligned() }
 }
 
 /// Whether `length` bytes from `at` on, a power of two, are all 0xFF.
@@ -180,19 +181,19 @@ unsafe fn are_ones(valid: &[u8], at: u64, length: usize) -> bool {
     // SAFETY: as the caller promises.
     unsafe {
         match length {
-            1 => read::<u8>(valid, at, 0) == u8::MAX,
-            2 => read::<u16>(valid, at, 0) == u16::MAX,
-            4 => read::<u32>(valid, at, 0) == u32::MAX,
-            8 => read::<u64>(valid, at, 0) == u64::MAX,
-            16 => read::<u128>(valid, at, 0) == u128::MAX,
+            1 => read::<u8>(valid, at) == u8::MAX,
+            2 => read::<u16>(valid, at) == u16::MAX,
+            4 => read::<u32>(valid, at) == u32::MAX,
+            8 => read::<u64>(valid, at) == u64::MAX,
+            16 => read::<u128>(valid, at) == u128::MAX,
             32 => {
-                let [low, high] = read::<[u128; 2]>(valid, at, 0);
+                let [low, high] = read::<[u128; 2]>(valid, at);
                 low & high == u128::MAX
             }
             _ => {
                 let mut all = true;
                 for part in (0..length).step_by(64) {
-                    let [a, b, c, d] = read::<[u128; 4]>(valid, at, part);
+                    let [a, b, c, d] = read::<[u128; 4]>(valid, at + part as u64);
                     all &= a & b & c & d == u128::MAX;
                 }
                 all

@@ -3,8 +3,8 @@
 use super::Machine;
 use super::dispatch::per_cpu;
 use super::load::{Lie, source_shared};
-use super::scatter::all_ones;
-use super::sum::{self, Row, read};
+use super::scatter::{all_ones, read};
+use super::sum::{self, Row};
 use super::warp::Warp;
 use super::words::{UNKNOWN, access_of_words};
 use crate::fault::{Space, Touch};
@@ -208,7 +208,7 @@ impl<O: Observer> Machine<'_, '_, O> {
     #[inline(always)]
     fn fill(&self, warp: &mut Warp, rows: &Rows, first: u64, entry: u32) {
         let entry = self.patterns.entry(entry);
-        let eights = [0, 8, 16, 24].map(|lane| first.wrapping_add(entry.relative[lane]));
+        let eights = entry.eights_at(first);
         let loads = rows.loads.each.iter().zip(&rows.to);
         let data = self.shared.data.as_slice();
         match entry.shape.all_eights {
@@ -217,7 +217,7 @@ impl<O: Observer> Machine<'_, '_, O> {
                     let to = warp.registers.word_mut(to);
                     for (words, eight) in to.as_chunks_mut::<8>().0.iter_mut().zip(eights) {
                         // SAFETY: the words are inside.
-                        *words = unsafe { read(data, eight, load.distance) };
+                        *words = unsafe { read(data, eight.wrapping_add_signed(load.distance)) };
                     }
                 }
             }
@@ -226,7 +226,7 @@ impl<O: Observer> Machine<'_, '_, O> {
                     let to = warp.registers.word_mut(to);
                     for (words, eight) in to.as_chunks_mut::<8>().0.iter_mut().zip(eights) {
                         // SAFETY: the word is inside.
-                        *words = [unsafe { read(data, eight, load.distance) }; 8];
+                        *words = [unsafe { read(data, eight.wrapping_add_signed(load.distance)) }; 8];
                     }
                 }
             }
@@ -294,10 +294,7 @@ impl<O: Observer> Machine<'_, '_, O> {
             if placed.iter().all(|placed| placed.entry != UNKNOWN) {
                 let rows = placed.map(|Placed { first, entry }| {
                     let entry = self.patterns.entry(entry);
-                    Row {
-                        eights: [0, 8, 16, 24].map(|lane| first.wrapping_add(entry.relative[lane])),
-                        is_same: entry.shape.eights[0] == Eight::Same,
-                    }
+                    Row { eights: entry.eights_at(first), is_same: entry.shape.eights[0] == Eight::Same }
                 });
                 let from = warp.registers.word(sum.from);
                 // SAFETY: `load_rows` saw that all words are inside.

@@ -2,6 +2,7 @@
 //!
 //! A NaN stays one to the end of the chain, so it is enough to give it its one payload there.
 
+use super::scatter::read;
 use crate::isa::canon;
 use crate::program::Sum;
 use crate::registers::{Lanes, Registers};
@@ -43,7 +44,7 @@ pub(super) unsafe fn of_rows(
             for (lane, sum) in sums.iter_mut().enumerate() {
                 let [a, b] = [(a, distances[0]), (b, distances[1])].map(|(row, distance)| {
                     let behind = if row.is_same { 0 } else { 4 * (lane as i64 % 8) };
-                    read::<f32>(data, row.eights[lane / 8], distance + behind)
+                    read::<f32>(data, row.eights[lane / 8].wrapping_add_signed(distance + behind))
                 });
                 *sum = a.mul_add(b, *sum);
             }
@@ -68,18 +69,6 @@ pub(super) fn of_registers(has_avx2: bool, registers: &mut Registers, sum: &Sum)
         }
     }
     *registers.word_mut(sum.to) = sums.map(|sum| canon(sum).to_bits());
-}
-
-/// What is `distance` bytes behind `address`.
-///
-/// # Safety
-/// All of it is inside `data`; every bit pattern is a `T`.
-#[inline(always)]
-pub(super) unsafe fn read<T: Copy>(data: &[u8], address: u64, distance: i64) -> T {
-    let at = address.wrapping_add_signed(distance) as usize;
-    debug_assert!(at + size_of::<T>() <= data.len());
-    // SAFETY: as the caller promises.
-    unsafe { data.as_ptr().add(at).cast::<T>().read_unaligned() }
 }
 
 /// The same with vectors, which the compiler does not keep in registers by itself.
@@ -126,10 +115,9 @@ mod avx2 {
     #[inline]
     #[target_feature(enable = "avx2,fma")]
     unsafe fn eight_of<const SAME: bool>(data: &[u8], address: u64, distance: i64) -> __m256 {
+        let at = address.wrapping_add_signed(distance);
         // SAFETY: as the caller promises.
-        unsafe {
-            if SAME { _mm256_set1_ps(read(data, address, distance)) } else { read(data, address, distance) }
-        }
+        unsafe { if SAME { _mm256_set1_ps(read(data, at)) } else { read(data, at) } }
     }
 
     #[inline]

@@ -134,6 +134,12 @@ impl PatternCache {
         &self.aligned(shape.entry, first).pattern
     }
 
+    /// The runs of bytes that the accesses touch which `shape` was asked for.
+    #[inline(always)]
+    pub(crate) fn runs(&self, shape: &Shape) -> &[(usize, usize)] {
+        &self.entries[shape.entry as usize].runs
+    }
+
     /// The number of the entry for a full warp's access of 4 bytes a lane, if this instruction's last one lay as
     /// these addresses do.
     #[inline(always)]
@@ -223,6 +229,13 @@ impl Entry {
     #[inline(always)]
     pub(crate) fn has_pattern(&self) -> bool {
         self.alignment != NOT_ASKED
+    }
+
+    /// Where each eight lanes begin, if the first lane is at `first`.
+    #[inline(always)]
+    pub(crate) fn eights_at(&self, first: u64) -> [u64; 4] {
+        let at = |lane: usize| first.wrapping_add(self.relative[lane]);
+        [at(0), at(8), at(16), at(24)]
     }
 
     fn new(index: u32, bytes: u32, mask: u32, first: u64, addresses: &[u64; 32]) -> Entry {

@@ -148,15 +148,19 @@ impl Page {
         // What reaches into the next page, which only an instruction that allows less than natural alignment does, is
         // not looked at.
         let cells = first..(first + run.len() * per_lane).min(self.cells());
+        // Each with its part of its lanes' access.
+        let each_cell = || {
+            let lanes = run.iter().flat_map(|&(_, lanes)| (0..per_lane).map(move |part| (part, lanes)));
+            cells.clone().zip(lanes).map(|(cell, (part, lanes))| (cell, part, lanes))
+        };
 
         let reading = READS.iter().position(|class| *class == current.class);
         let conflicting = self.writes.iter().any(|writes| !writes.is_empty())
             || (reading.is_none() && self.tables.iter().any(|table| !table.is_empty()));
         if conflicting {
-            for cell in cells.clone() {
-                let (index, part) = ((cell - first) / per_lane, (cell - first) % per_lane);
+            for (cell, part, lanes) in each_cell() {
                 let address = (start >> shift << shift) + (((cell - first) as u64) << shift);
-                self.check(current, cell, part, run[index].1, address, findings);
+                self.check(current, cell, part, lanes, address, findings);
             }
         }
 
@@ -165,15 +169,14 @@ impl Page {
                 let all = self.cells();
                 let table = &mut self.tables[index];
                 table.reserve(all);
-                table.mark(current, cells, run, per_lane);
+                table.mark(current, cells.clone(), run, per_lane);
             }
             None => {
                 let all = self.cells();
                 let writes = &mut self.writes[usize::from(current.class == WRITES[1])];
                 writes.resize(all, Written::default());
-                for cell in cells {
-                    let (index, part) = ((cell - first) / per_lane, (cell - first) % per_lane);
-                    let lane = 31 - run[index].1.leading_zeros();
+                for (cell, part, lanes) in each_cell() {
+                    let lane = 31 - lanes.leading_zeros();
                     writes[cell] = Written::now(current, lane, current.cell_value(lane, part, shift));
                 }
             }
