@@ -2,15 +2,13 @@
 //!
 //! The rules reproduce what Nsight Compute measured on an H200 (`tests/data/h200_access_costs.csv`).
 
-mod cache;
-
-pub use cache::PatternCache;
-pub(crate) use cache::{Eight, Entry, Shape};
+pub use crate::exec::PatternCache;
+pub(crate) use crate::exec::{Eight, Entry, Shape};
 
 /// Bytes in a sector, the unit in which caches and DRAM are read and written.
-const SECTOR: u64 = 32;
+pub(crate) const SECTOR: u64 = 32;
 /// Bytes in a word, the width of a bank of shared memory.
-const WORD: u64 = 4;
+pub(crate) const WORD: u64 = 4;
 /// Banks of shared memory.
 const BANKS: u64 = 32;
 
@@ -89,7 +87,7 @@ pub(crate) fn lanes(mut mask: u32) -> impl Iterator<Item = u32> {
 }
 
 /// Distinct sectors of accesses that start at `lowest` plus the ascending offsets of `groups`.
-fn sectors(groups: &[(u64, u32)], bytes: u64, lowest: u64) -> u32 {
+pub(crate) fn sectors(groups: &[(u64, u32)], bytes: u64, lowest: u64) -> u32 {
     let mut count = 0;
     let mut next = 0;
     for &(offset, _) in groups {

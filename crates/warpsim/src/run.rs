@@ -1,19 +1,19 @@
 //! Running a launch: ranges of blocks in parallel, and one after another where that would not be the same.
 
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use rayon::prelude::*;
 
 use crate::exec::{Context, Machine, Stop};
-use crate::fault::{Detail, Fault, FaultKind, Party, Severity, SourceLine, Space};
+use crate::fault::{Detail, Fault, FaultKind, Party, Severity, Space};
 use crate::launch::{Checks, Launch};
-use crate::memory::{Buffer, Device, View, Writes, commit, window};
-use crate::observe::{self, InstructionFacts, Monitors, Nearest, Resolver};
+use crate::memory::{Buffer, Device, View, Writes, commit, constant_memory, load};
+use crate::name::Names;
+use crate::observe::{self, InstructionFacts, Monitors};
 use crate::observer::{BadAccess, Observer, Site};
-use crate::program::{Constant, Program, Relocation};
+use crate::program::Program;
 use crate::report::{Outcome, Report};
 
 /// Ranges that a grid is cut into. It does not depend on the machine, so neither does anything else.
@@ -236,62 +236,6 @@ fn merge<O: Mergeable>(mut ran: Vec<Ran<'_, O>>, fuel: u64) -> Option<Total<O>> 
     Some(total)
 }
 
-/// Makes the module's variables allocations of the device, unless they are. Gives back where they begin.
-fn load(program: &Program, device: &mut Device) -> usize {
-    if let Some(first) = device.first_variable(program) {
-        return first;
-    }
-    let first = device.buffers.len();
-    device.buffers.extend(globals(program, first));
-    device.loaded.push((Arc::clone(&program.identity), first));
-    first
-}
-
-/// The names, as in the source, of the module variables that hold something else than when `program` was loaded.
-pub(crate) fn changed_variables(program: &Program, device: &Device) -> Vec<String> {
-    let Some(first) = device.first_variable(program) else { return Vec::new() };
-    let variables = program.heap.map_or(program.globals.len(), |heap| heap as usize);
-    let now = &device.buffers[first..first + variables];
-    let changed = |(now, then): &(&Buffer, Buffer)| now.data != then.data;
-    now.iter().zip(globals(program, first)).filter(changed).map(|(now, _)| source_name(&now.name)).collect()
-}
-
-/// The module's global variables, as buffers.
-fn globals(program: &Program, first: usize) -> Vec<Buffer> {
-    let fill = |variable: &crate::program::GlobalVariable| {
-        // Zeros that nobody touches cost the host no memory.
-        let mut data = vec![0; variable.bytes];
-        data[..variable.data.len()].copy_from_slice(&variable.data);
-        relocate(&mut data, &variable.relocations, first);
-        let valid = variable.is_heap.then(|| vec![0; variable.bytes]);
-        Buffer { name: variable.name.clone(), data, valid }
-    };
-    program.globals.iter().map(fill).collect()
-}
-
-/// The module's constant variables.
-fn constant_memory(program: &Program, first_global: usize) -> Vec<u8> {
-    let mut data = program.constant.clone();
-    relocate(&mut data, &program.constant_relocations, first_global);
-    data
-}
-
-/// Fills in the addresses that initial values name.
-fn relocate(data: &mut [u8], relocations: &[Relocation], first_global: usize) {
-    for relocation in relocations {
-        let value = match relocation.target {
-            Constant::Global { variable, offset } => {
-                window::buffer_address(first_global + variable as usize).wrapping_add(offset as u64)
-            }
-            Constant::Bits(bits) => bits,
-            Constant::Special(_) | Constant::Param { .. } => 0,
-        };
-        let bytes = relocation.bytes;
-        data[relocation.at..relocation.at + bytes]
-            .copy_from_slice(&(value >> relocation.shift).to_le_bytes()[..bytes]);
-    }
-}
-
 /// Two `extern __shared__` arrays in one kernel are the same memory.
 fn aliased_shared(program: &Program) -> Option<Fault> {
     let [first, second, ..] = program.dynamic_shared.as_slice() else { return None };
@@ -340,50 +284,4 @@ fn stop_fault(context: &Context<'_>, stop: Stop) -> Option<Fault> {
         count: 1,
         detail,
     })
-}
-
-/// Names for what observers know by number.
-struct Names<'a> {
-    program: &'a Program,
-    buffers: &'a [Buffer],
-    /// Of all shared memory.
-    shared_bytes: u64,
-}
-
-impl Resolver for Names<'_> {
-    fn line(&self, pc: u32) -> Option<SourceLine> {
-        self.program.source_line(pc).cloned()
-    }
-
-    fn nearest(&self, space: Space, address: u64) -> Option<Nearest> {
-        match space {
-            Space::Global => {
-                let (index, offset) = window::buffer_offset(address)?;
-                let buffer = self.buffers.get(index)?;
-                Some(Nearest { name: source_name(&buffer.name), bytes: buffer.data.len() as u64, offset })
-            }
-            Space::Shared => {
-                let inside = |v: &&crate::program::SharedVariable| v.offset <= address;
-                let variables = &self.program.shared;
-                let variable =
-                    variables.iter().filter(inside).max_by_key(|v| v.offset).or(variables.first())?;
-                let offset = address.wrapping_sub(variable.offset) as i64;
-                // An `extern` array is as long as what is left.
-                let rest = self.shared_bytes.saturating_sub(variable.offset);
-                let bytes = if variable.bytes == 0 { rest } else { variable.bytes };
-                Some(Nearest { name: source_name(&variable.name), bytes, offset })
-            }
-            Space::Local | Space::Constant | Space::Param => None,
-        }
-    }
-}
-
-/// What the source calls a variable: the last part of the demangled name.
-fn source_name(name: &str) -> String {
-    if !name.starts_with("_Z") {
-        return name.to_owned();
-    }
-    let demangled = cpp_demangle::Symbol::new(name).ok().and_then(|s| s.demangle().ok());
-    let last = |full: String| full.rsplit("::").next().map(str::to_owned);
-    demangled.and_then(last).unwrap_or_else(|| name.to_owned())
 }

@@ -11,7 +11,7 @@ const COUNT: usize = 16;
 
 /// All barriers of a block.
 #[derive(Debug)]
-pub(super) struct Barriers {
+pub(crate) struct Barriers {
     each: [One; COUNT],
 }
 
@@ -35,13 +35,13 @@ struct One {
 }
 
 impl Barriers {
-    pub(super) fn new(warps: usize) -> Barriers {
+    pub(crate) fn new(warps: usize) -> Barriers {
         let one =
             One { arrived: vec![0; warps], waited: vec![0; warps], votes: vec![0; warps], ..One::default() };
         Barriers { each: std::array::from_fn(|_| one.clone()) }
     }
 
-    pub(super) fn reset(&mut self) {
+    pub(crate) fn reset(&mut self) {
         for one in &mut self.each {
             if one.is_awaited {
                 one.clear();
@@ -51,7 +51,7 @@ impl Barriers {
         }
     }
 
-    pub(super) fn is_complete(&self, id: u8, generation: u64) -> bool {
+    pub(crate) fn is_complete(&self, id: u8, generation: u64) -> bool {
         self.each[id as usize].generation > generation
     }
 }
@@ -90,7 +90,7 @@ impl<O: Observer> Machine<'_, '_, O> {
     ///
     /// # Errors
     /// A number of a barrier or of threads that the hardware would refuse.
-    pub(super) fn arrive_at_barrier(
+    pub(crate) fn arrive_at_barrier(
         &mut self,
         warp: &mut Warp,
         fragments: &[usize],
@@ -142,7 +142,7 @@ impl<O: Observer> Machine<'_, '_, O> {
     }
 
     /// Lets the fragments of a warp whose barrier has completed go on.
-    pub(super) fn pass_barriers(&mut self, warp: &mut Warp) {
+    pub(crate) fn pass_barriers(&mut self, warp: &mut Warp) {
         let mut any = false;
         for fragment in 0..warp.fragments.len() {
             if let State::Barrier { id, generation } = warp.fragments[fragment].state
@@ -177,7 +177,7 @@ impl<O: Observer> Machine<'_, '_, O> {
     }
 
     /// Threads that exit are no longer waited for.
-    pub(super) fn recheck_barriers(&mut self) {
+    pub(crate) fn recheck_barriers(&mut self) {
         for id in 0..COUNT as u8 {
             let one = &self.barriers.each[id as usize];
             if one.is_awaited && one.expected.is_none() {
@@ -187,7 +187,7 @@ impl<O: Observer> Machine<'_, '_, O> {
     }
 
     /// A fragment whose barrier completed goes on; a reduction gives its result.
-    pub(super) fn pass_barrier(&mut self, warp: &mut Warp, fragment: usize, id: u8, generation: u64) {
+    pub(crate) fn pass_barrier(&mut self, warp: &mut Warp, fragment: usize, id: u8, generation: u64) {
         let from = warp.fragments[fragment];
         warp.fragments[fragment].state = State::Ready;
         // The fragment already stands behind its barrier.

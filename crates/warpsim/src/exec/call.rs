@@ -14,7 +14,7 @@ const MAX_REGISTERS: usize = 1 << 18;
 
 impl<O: Observer> Machine<'_, '_, O> {
     /// Lanes of a fragment call a function; the others wait for them behind the call.
-    pub(super) fn call(
+    pub(crate) fn call(
         &mut self,
         warp: &mut Warp,
         fragment: usize,
@@ -128,7 +128,7 @@ impl<O: Observer> Machine<'_, '_, O> {
     }
 
     /// Lanes of a fragment return: from the kernel they exit, from a function they meet behind the call.
-    pub(super) fn leave_function(&mut self, warp: &mut Warp, fragment: usize, at: Site, lanes: u32) {
+    pub(crate) fn leave_function(&mut self, warp: &mut Warp, fragment: usize, at: Site, lanes: u32) {
         let from = warp.fragments[fragment];
         let frame = warp.frames[from.frame as usize];
         let Some(&caller) = warp.frames.get(frame.parent as usize) else {
@@ -203,7 +203,7 @@ fn values(warp: &Warp, reg: Reg) -> Lanes<u64> {
     }
 }
 
-pub(super) fn set_values(warp: &mut Warp, reg: Reg, value: &Lanes<u64>, mask: u32) {
+pub(crate) fn set_values(warp: &mut Warp, reg: Reg, value: &Lanes<u64>, mask: u32) {
     match reg.class {
         Class::Pred => {
             let bits = (0..32).fold(0, |bits, lane| bits | ((value[lane] & 1) as u32) << lane);

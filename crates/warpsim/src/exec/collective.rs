@@ -1,6 +1,6 @@
 //! Instructions in which lanes of a warp meet: `__syncwarp`, shuffles, votes, matches, reductions, and those on matrices.
 
-use super::memory::Part;
+use super::access::Part;
 use super::warp::{Fragment, State, Warp};
 use super::{Machine, Stop};
 use crate::fault::{BarrierProblem, Touch};
@@ -12,7 +12,7 @@ use crate::registers::{Class, FULL, Lanes, Operands};
 
 impl<O: Observer> Machine<'_, '_, O> {
     /// Executes a warp-level instruction if all lanes it names are here. Returns false if some have yet to come.
-    pub(super) fn collective(
+    pub(crate) fn collective(
         &mut self,
         warp: &mut Warp,
         fragment: usize,
@@ -32,7 +32,7 @@ impl<O: Observer> Machine<'_, '_, O> {
 
     /// Lets fragments that wait for each other, at a warp-level instruction or an aligned barrier, meet if they
     /// are all there. Returns whether any could go on.
-    pub(super) fn hold_meeting(&mut self, warp: &mut Warp) -> Result<bool, Stop> {
+    pub(crate) fn hold_meeting(&mut self, warp: &mut Warp) -> Result<bool, Stop> {
         let waiting = waiting(warp);
         for &leader in &waiting {
             let (met, complete) = self.meeting_of(warp, leader, &waiting);
@@ -46,7 +46,7 @@ impl<O: Observer> Machine<'_, '_, O> {
 
     /// When no fragment of a warp can go on, and none can meet: those that are waited for are somewhere else. That
     /// is told, and the first ones that wait go on without. Returns whether there were any.
-    pub(super) fn break_up_meeting(&mut self, warp: &mut Warp) -> Result<bool, Stop> {
+    pub(crate) fn break_up_meeting(&mut self, warp: &mut Warp) -> Result<bool, Stop> {
         let waiting = waiting(warp);
         let Some(&first) = waiting.first() else { return Ok(false) };
         let (met, _) = self.meeting_of(warp, first, &waiting);
@@ -354,7 +354,7 @@ impl<O: Observer> Machine<'_, '_, O> {
         let mut matrices = [[[0u8; 16]; 8]; 4];
         let mut valid = [[[0xffu8; 16]; 8]; 4];
         let mut left = active & wanted;
-        while let Some((space, mask, own)) = super::memory::next_space_of(rows.space, &addresses, &mut left) {
+        while let Some((space, mask, own)) = super::access::next_space_of(rows.space, &addresses, &mut left) {
             let part = Part { space, mask, addresses: &own };
             let admitted = self.admit(warp, at, Touch::Read, &part, &rows);
             self.observe(at, Touch::Read, &part, &admitted, &rows, None);

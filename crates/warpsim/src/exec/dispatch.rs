@@ -29,4 +29,4 @@ macro_rules! per_cpu {
         }
     )*};
 }
-pub(super) use per_cpu;
+pub(crate) use per_cpu;

@@ -25,7 +25,7 @@ const FREED: u64 = 0x4445_4552_4650_4148;
 
 impl<O: Observer> Machine<'_, '_, O> {
     /// `malloc(bytes)` for each lane, in order.
-    pub(super) fn malloc(&mut self, warp: &mut Warp, fragment: usize, call: &Call, active: u32) {
+    pub(crate) fn malloc(&mut self, warp: &mut Warp, fragment: usize, call: &Call, active: u32) {
         let mut pointers = [0; 32];
         for lane in lanes(active) {
             let bytes = self.argument(warp, fragment, call, 0, lane);
@@ -45,7 +45,7 @@ impl<O: Observer> Machine<'_, '_, O> {
     }
 
     /// `free(pointer)` for each lane, in order.
-    pub(super) fn free(
+    pub(crate) fn free(
         &mut self,
         warp: &mut Warp,
         fragment: usize,

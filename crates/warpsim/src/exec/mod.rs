@@ -1,36 +1,27 @@
 //! Executing a program: blocks one after another, their warps in turns, a warp instruction at a time.
 
-mod atomic;
+pub(crate) mod access;
 mod barrier;
 mod call;
 mod collective;
-mod copy;
-mod dispatch;
+pub(crate) mod dispatch;
 mod heap;
-mod load;
-mod memory;
+mod interpret;
 mod printf;
-mod scatter;
-mod shared;
-mod step;
-mod store;
-mod straight;
-mod sum;
-mod tile;
-mod warp;
-mod words;
+mod schedule;
+pub(crate) mod warp;
 
-use std::ops::Range;
 use std::time::Instant;
 
 use crate::fault::Refused;
 use crate::memory::View;
 use crate::observer::{Observer, Site};
-use crate::pattern::PatternCache;
 use crate::program::Program;
+pub use access::layout::PatternCache;
+pub(crate) use access::layout::{Eight, Entry, Shape};
+use access::on_chip::SharedMemory;
 use barrier::Barriers;
-use shared::SharedMemory;
-use warp::{Fragment, State, Warp};
+use warp::Warp;
 
 /// What stays the same during a launch.
 pub(crate) struct Context<'p> {
@@ -96,58 +87,33 @@ pub(crate) enum Stop {
     Cancelled,
 }
 
-/// Warp instructions before a warp lets the next one run.
-const WARP_SLICE: u64 = 1 << 14;
-/// Warp instructions before a fragment lets its siblings run.
-const FRAGMENT_SLICE: u64 = 1 << 12;
-
-/// A fragment that looked so often at memory that others may change, without changing any, waits for others: its
-/// slice ends.
-const IDLE_POLLS: u32 = 64;
-/// After so many slices, a fragment that changes memory while it polls counts as waiting too.
-const BUSY_SLICES: u32 = 1 << 8;
-/// Blocks between two looks at the clock.
-const BLOCKS_PER_LOOK: u64 = 16;
-/// Warp instructions between two looks while a block runs.
-const INSTRUCTIONS_PER_LOOK: u64 = 1 << 12;
-
 /// Executes blocks. One machine runs a contiguous range of them, on its own view of global memory.
 pub(crate) struct Machine<'c, 'v, O> {
-    context: &'c Context<'c>,
-    view: &'c mut View<'v>,
-    observer: O,
-    block: u64,
-    shared: SharedMemory,
-    barriers: Barriers,
-    patterns: PatternCache,
+    pub(crate) context: &'c Context<'c>,
+    pub(crate) view: &'c mut View<'v>,
+    pub(crate) observer: O,
+    pub(crate) block: u64,
+    pub(crate) shared: SharedMemory,
+    pub(crate) barriers: Barriers,
+    pub(crate) patterns: PatternCache,
     /// Where the rows of the straight line that is being executed are.
-    placed: Vec<straight::Placed>,
+    pub(crate) placed: Vec<crate::fuse::Placed>,
     /// For each warp, the lanes that have not exited.
-    alive: Vec<u32>,
+    pub(crate) alive: Vec<u32>,
     /// Boxed, since a warp is taken out while it runs, and it is large.
     #[allow(clippy::vec_box)]
-    warps: Vec<Box<Warp>>,
-    executed: u64,
+    pub(crate) warps: Vec<Box<Warp>>,
+    pub(crate) executed: u64,
     /// What was executed before this block. `%clock` counts from here: what it tells must not depend on which blocks
     /// this machine ran before.
-    executed_before: u64,
-    fuel: u64,
-    printed: Vec<u8>,
+    pub(crate) executed_before: u64,
+    pub(crate) fuel: u64,
+    pub(crate) printed: Vec<u8>,
     #[cfg(target_arch = "x86_64")]
-    has_avx2: bool,
+    pub(crate) has_avx2: bool,
     /// Room for what a load collects and for what a store writes, kept so that it need not be cleared each time.
-    scratch: Box<load::Scratch>,
-    values: Option<Box<[u8; 1024]>>,
-}
-
-/// What became of a warp's turn.
-enum Turn {
-    /// Its slice is over.
-    Preempted,
-    /// None of its lanes can go on now.
-    Blocked,
-    /// All lanes have exited.
-    Finished,
+    pub(crate) scratch: Box<access::load::Scratch>,
+    pub(crate) values: Option<Box<[u8; 1024]>>,
 }
 
 impl<'c, 'v, O: Observer> Machine<'c, 'v, O> {
@@ -161,7 +127,7 @@ impl<'c, 'v, O: Observer> Machine<'c, 'v, O> {
             shared: SharedMemory::new(context.shared_bytes as usize),
             barriers: Barriers::new(warps),
             patterns: PatternCache::new(),
-            placed: vec![straight::Placed::IN_REGISTERS; context.program.most_rows()],
+            placed: vec![crate::fuse::Placed::IN_REGISTERS; context.program.most_rows()],
             alive: vec![0; warps],
             warps: (0..warps).map(|_| Box::default()).collect(),
             executed: 0,
@@ -178,189 +144,5 @@ impl<'c, 'v, O: Observer> Machine<'c, 'v, O> {
     /// The observer, what device code printed, and how many warp instructions were executed.
     pub(crate) fn finish(self) -> (O, Vec<u8>, u64) {
         (self.observer, self.printed, self.executed)
-    }
-
-    /// Runs blocks in order.
-    pub(crate) fn run(&mut self, blocks: Range<u64>, cancelled: impl Fn() -> bool) -> Result<(), Stop> {
-        for block in blocks {
-            if block % BLOCKS_PER_LOOK == 0 && Instant::now() >= self.context.deadline {
-                let at = Site { block, warp: 0, pc: self.context.program.functions[0].entry };
-                return Err(Stop::Wall { at, lane: 0, executed: self.executed, polling: false });
-            }
-            self.run_block(block)?;
-            if cancelled() {
-                return Err(Stop::Cancelled);
-            }
-        }
-        Ok(())
-    }
-
-    fn run_block(&mut self, block: u64) -> Result<(), Stop> {
-        self.block = block;
-        self.executed_before = self.executed;
-        self.observer.block_start(block);
-        self.shared.reset();
-        self.barriers.reset();
-        let index = self.context.block_index(block);
-        for warp in 0..self.warps.len() {
-            self.warps[warp].start(self.context, warp as u32, index);
-            self.alive[warp] = self.warps[warp].alive;
-        }
-        let mut running = self.warps.len();
-        let mut finished = vec![false; running];
-        let mut stand_in = Box::<Warp>::default();
-        let mut look = self.executed + INSTRUCTIONS_PER_LOOK;
-        while running > 0 {
-            let mut progress = false;
-            for (number, finished) in finished.iter_mut().enumerate() {
-                if *finished {
-                    continue;
-                }
-                // The warp is taken out while it runs, since it and the rest of the machine change each other.
-                let mut warp = std::mem::replace(&mut self.warps[number], stand_in);
-                let before = self.executed;
-                let turn = self.turn(&mut warp);
-                stand_in = std::mem::replace(&mut self.warps[number], warp);
-                match turn? {
-                    Turn::Finished => {
-                        *finished = true;
-                        running -= 1;
-                        progress = true;
-                    }
-                    Turn::Preempted => progress = true,
-                    Turn::Blocked => progress |= self.executed != before,
-                }
-                if self.executed >= look {
-                    look = self.executed + INSTRUCTIONS_PER_LOOK;
-                    if Instant::now() >= self.context.deadline && running > 0 {
-                        return Err(self.out_of_time(number));
-                    }
-                }
-            }
-            if !progress && running > 0 && !self.unblock() {
-                let waiting = self.waiting();
-                self.observer.deadlock(block, &waiting);
-                return Err(Stop::Deadlock);
-            }
-        }
-        self.observer.block_end(block);
-        Ok(())
-    }
-
-    /// Lets one warp run until its slice is over or none of its lanes can go on.
-    fn turn(&mut self, warp: &mut Warp) -> Result<Turn, Stop> {
-        let end = self.executed + WARP_SLICE;
-        let mut idle_turns = 0;
-        while !warp.fragments.is_empty() {
-            // Mostly all lanes are in one place.
-            let ready = match warp.fragments[..] {
-                [Fragment { state: State::Ready, .. }] => Some(0),
-                [Fragment { state: State::Barrier { id, generation }, .. }] => {
-                    if !self.barriers.is_complete(id, generation) {
-                        return Ok(Turn::Blocked);
-                    }
-                    self.pass_barrier(warp, 0, id, generation);
-                    Some(0)
-                }
-                _ => self.next_ready(warp),
-            };
-            let Some(fragment) = ready else {
-                if self.hold_meeting(warp)? || self.break_up_meeting(warp)? {
-                    continue;
-                }
-                return Ok(Turn::Blocked);
-            };
-            if self.executed >= end {
-                return Ok(Turn::Preempted);
-            }
-            warp.current = fragment;
-            warp.select(fragment);
-            let budget = FRAGMENT_SLICE.min(self.fuel.saturating_sub(self.executed));
-            if budget == 0 {
-                return Err(self.out_of_fuel(warp, fragment));
-            }
-            warp.fragments[fragment].polled = false;
-            debug_assert!(warp.lanes_are_in_one_place(), "{:?}", warp.fragments);
-            if self.step(warp, fragment, budget)? {
-                // The slice is over and the fragment is still there. If it is waiting for something that lanes
-                // held at a join have to do, let them go. One that changes memory is rather at work.
-                let ran = &mut warp.fragments[fragment];
-                ran.polls += u32::from(ran.polled);
-                let is_idle = ran.idle >= IDLE_POLLS;
-                let waits = is_idle || (ran.polled && ran.polls.is_multiple_of(BUSY_SLICES));
-                ran.idle = if is_idle { 0 } else { ran.idle };
-                let released = waits && warp.release_joins(fragment);
-                warp.current = fragment + 1;
-                let met = self.hold_meeting(warp)?;
-                idle_turns = if is_idle && !released && !met { idle_turns + 1 } else { 0 };
-                // All that can go on wait for other warps.
-                if idle_turns > warp.fragments.len() {
-                    return Ok(Turn::Preempted);
-                }
-            } else {
-                idle_turns = 0;
-            }
-        }
-        Ok(Turn::Finished)
-    }
-
-    /// The next fragment that can go on, from the current one on.
-    fn next_ready(&mut self, warp: &mut Warp) -> Option<usize> {
-        self.pass_barriers(warp);
-        let is_ready = |fragment: &Fragment| fragment.state == State::Ready;
-        let from = if warp.current < warp.fragments.len() { warp.current } else { 0 };
-        let (before, after) = warp.fragments.split_at(from);
-        let later = after.iter().position(is_ready).map(|i| from + i);
-        later.or_else(|| before.iter().position(is_ready))
-    }
-
-    /// When nothing in the block can go on: lets lanes held at a join go, for others may wait for them at a
-    /// barrier. Returns whether there were any.
-    fn unblock(&mut self) -> bool {
-        let mut any = false;
-        for warp in &mut self.warps {
-            for fragment in 0..warp.fragments.len() {
-                any |= warp.release_joins(fragment);
-            }
-        }
-        any
-    }
-
-    /// Who waits where: (warp, pc, lanes, barrier).
-    fn waiting(&self) -> Vec<(u32, u32, u32, u32)> {
-        let mut list = Vec::new();
-        for warp in &self.warps {
-            for fragment in &warp.fragments {
-                if let State::Barrier { id, .. } = fragment.state {
-                    // A waiting fragment already stands behind its barrier.
-                    list.push((warp.index, fragment.pc.saturating_sub(1), fragment.mask, u32::from(id)));
-                }
-            }
-        }
-        list
-    }
-
-    fn out_of_fuel(&self, warp: &Warp, fragment: usize) -> Stop {
-        let (at, lane, polling) = self.loop_of(warp, fragment);
-        Stop::Fuel { at, lane, executed: self.executed, polling }
-    }
-
-    fn out_of_time(&self, warp: usize) -> Stop {
-        let warp =
-            self.warps.iter().cycle().skip(warp).take(self.warps.len()).find(|w| !w.fragments.is_empty());
-        let (at, lane, polling) = match warp {
-            Some(warp) => self.loop_of(warp, warp.current.min(warp.fragments.len() - 1)),
-            None => (Site { block: self.block, warp: 0, pc: 0 }, 0, false),
-        };
-        Stop::Wall { at, lane, executed: self.executed, polling }
-    }
-
-    /// The loop a fragment is in, or else another one of its warp: the last backward branch.
-    fn loop_of(&self, warp: &Warp, fragment: usize) -> (Site, u32, bool) {
-        let loops = |fragment: &&Fragment| (fragment.back_edge as usize) < self.context.program.code.len();
-        let this = &warp.fragments[fragment];
-        let found = Some(this).filter(loops).or_else(|| warp.fragments.iter().find(loops));
-        let (fragment, pc) = found.map_or((this, this.pc), |fragment| (fragment, fragment.back_edge));
-        (Site { block: self.block, warp: warp.index, pc }, fragment.mask.trailing_zeros(), fragment.polled)
     }
 }

@@ -15,7 +15,7 @@ const LONGEST: usize = 4096;
 
 impl<O: Observer> Machine<'_, '_, O> {
     /// `vprintf(format, arguments)` for each lane, in order.
-    pub(super) fn printf(&mut self, warp: &mut Warp, fragment: usize, call: &Call, active: u32) {
+    pub(crate) fn printf(&mut self, warp: &mut Warp, fragment: usize, call: &Call, active: u32) {
         for lane in lanes(active) {
             let format = self.argument(warp, fragment, call, 0, lane);
             let mut next = self.argument(warp, fragment, call, 1, lane);
@@ -34,7 +34,7 @@ impl<O: Observer> Machine<'_, '_, O> {
     }
 
     /// `__assertfail(expression, file, line, function, size)`.
-    pub(super) fn assert_message(
+    pub(crate) fn assert_message(
         &mut self,
         warp: &mut Warp,
         fragment: usize,
@@ -46,7 +46,7 @@ impl<O: Observer> Machine<'_, '_, O> {
     }
 
     /// The value of a call's argument in one lane.
-    pub(super) fn argument(
+    pub(crate) fn argument(
         &mut self,
         warp: &Warp,
         fragment: usize,

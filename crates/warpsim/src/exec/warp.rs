@@ -5,37 +5,37 @@
 //! take turns, so lanes make progress independently of each other.
 
 use super::Context;
-use super::shared::LocalMemory;
+use super::access::on_chip::LocalMemory;
 use crate::memory::window;
 use crate::program::{Constant, FrameSize, LaneMask, NOWHERE, Reg, Special};
 use crate::registers::{Class, FrameBase, Registers};
 
 /// Bytes of local memory a thread may use.
-pub(super) const LOCAL_LIMIT: u32 = 512 * 1024;
+pub(crate) const LOCAL_LIMIT: u32 = 512 * 1024;
 
 /// "No join".
-pub(super) const NONE: u32 = u32::MAX;
+pub(crate) const NONE: u32 = u32::MAX;
 
 /// Lanes that execute together.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Fragment {
-    pub(super) pc: u32,
-    pub(super) mask: u32,
+pub(crate) struct Fragment {
+    pub(crate) pc: u32,
+    pub(crate) mask: u32,
     /// The innermost join that these lanes are expected at.
-    pub(super) join: u32,
-    pub(super) state: State,
+    pub(crate) join: u32,
+    pub(crate) state: State,
     /// The call in progress: index into the warp's frames.
-    pub(super) frame: u32,
+    pub(crate) frame: u32,
     /// The last backward branch taken, for naming a loop that does not end.
-    pub(super) back_edge: u32,
+    pub(crate) back_edge: u32,
     /// The last forward branch taken, for naming what led lanes out of the kernel.
-    pub(super) jump: u32,
+    pub(crate) jump: u32,
     /// Whether it looked at memory that others may change, since its time slice began.
-    pub(super) polled: bool,
+    pub(crate) polled: bool,
     /// How often it looked at such memory since it last changed any.
-    pub(super) idle: u32,
+    pub(crate) idle: u32,
     /// Slices in which it polled.
-    pub(super) polls: u32,
+    pub(crate) polls: u32,
 }
 
 impl Fragment {
@@ -58,7 +58,7 @@ impl Fragment {
 
 /// Whether a fragment can go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum State {
+pub(crate) enum State {
     Ready,
     /// Waits for the completion of a block barrier after this one.
     Barrier {
@@ -75,55 +75,55 @@ pub(super) enum State {
 
 /// A call in progress: it fixes where registers and local variables are.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Frame {
+pub(crate) struct Frame {
     /// Lanes inside it, or inside calls it made. Without any the place is free.
-    pub(super) lanes: u32,
-    pub(super) depth: u32,
-    pub(super) function: u32,
-    pub(super) base: FrameBase,
-    pub(super) local_base: u32,
+    pub(crate) lanes: u32,
+    pub(crate) depth: u32,
+    pub(crate) function: u32,
+    pub(crate) base: FrameBase,
+    pub(crate) local_base: u32,
     /// The frame that called.
-    pub(super) parent: u32,
+    pub(crate) parent: u32,
     /// The call that made it, and the instruction it is in.
-    pub(super) call: u32,
-    pub(super) call_pc: u32,
+    pub(crate) call: u32,
+    pub(crate) call_pc: u32,
 }
 
 /// Where parted lanes meet again.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Join {
-    pub(super) pc: u32,
+pub(crate) struct Join {
+    pub(crate) pc: u32,
     /// The call in progress there: recursion passes the same instruction on other levels.
-    pub(super) frame: u32,
-    pub(super) parent: u32,
-    pub(super) expected: u32,
-    pub(super) arrived: u32,
+    pub(crate) frame: u32,
+    pub(crate) parent: u32,
+    pub(crate) expected: u32,
+    pub(crate) arrived: u32,
 }
 
 /// 32 threads.
 #[derive(Debug, Default)]
-pub(super) struct Warp {
-    pub(super) index: u32,
-    pub(super) registers: Registers,
-    pub(super) local: LocalMemory,
-    pub(super) fragments: Vec<Fragment>,
-    pub(super) current: usize,
+pub(crate) struct Warp {
+    pub(crate) index: u32,
+    pub(crate) registers: Registers,
+    pub(crate) local: LocalMemory,
+    pub(crate) fragments: Vec<Fragment>,
+    pub(crate) current: usize,
     joins: Vec<Join>,
     free_joins: Vec<u32>,
     /// Calls in progress; number 0 is the kernel.
-    pub(super) frames: Vec<Frame>,
+    pub(crate) frames: Vec<Frame>,
     /// The frame that register indices mean now.
     frame: u32,
     /// Lanes that have not exited.
-    pub(super) alive: u32,
+    pub(crate) alive: u32,
     /// Asynchronous copies in flight.
-    pub(super) copies: super::copy::Copies,
+    pub(crate) copies: super::access::Copies,
 }
 
 impl Warp {
     /// Prepares the warp for a block: registers that hold constants, and nothing in the ones that may be read
     /// before they are written.
-    pub(super) fn start(&mut self, context: &Context<'_>, index: u32, block: [u32; 3]) {
+    pub(crate) fn start(&mut self, context: &Context<'_>, index: u32, block: [u32; 3]) {
         let threads = context.threads_per_block();
         let lanes = (threads - index * 32).min(32);
         let mask = if lanes == 32 { u32::MAX } else { (1 << lanes) - 1 };
@@ -166,7 +166,7 @@ impl Warp {
     }
 
     /// Makes room for a frame.
-    pub(super) fn reserve(&mut self, base: FrameBase, size: FrameSize) {
+    pub(crate) fn reserve(&mut self, base: FrameBase, size: FrameSize) {
         let r = &mut self.registers;
         let grow = |length: usize, wanted: usize| length.max(wanted);
         r.pred.resize(grow(r.pred.len(), base.pred + size.pred), 0);
@@ -178,7 +178,7 @@ impl Warp {
     }
 
     /// Marks registers as holding nothing, so that what an earlier block left there is never seen.
-    pub(super) fn clear_unset(&mut self, unset: &[Reg], size: FrameSize, mask: u32) {
+    pub(crate) fn clear_unset(&mut self, unset: &[Reg], size: FrameSize, mask: u32) {
         for &reg in unset {
             match reg.class {
                 Class::Pred => self.registers.set_pred(reg.index, 0, mask),
@@ -193,7 +193,7 @@ impl Warp {
     }
 
     /// Writes a constant register of the current frame.
-    pub(super) fn set_constant(
+    pub(crate) fn set_constant(
         &mut self,
         context: &Context<'_>,
         reg: Reg,
@@ -233,12 +233,12 @@ impl Warp {
         }
     }
 
-    pub(super) fn join(&self, index: u32) -> Option<&Join> {
+    pub(crate) fn join(&self, index: u32) -> Option<&Join> {
         self.joins.get(index as usize)
     }
 
     /// A join at `pc` for all lanes of `fragment`.
-    pub(super) fn open_join(&mut self, fragment: usize, pc: u32) -> u32 {
+    pub(crate) fn open_join(&mut self, fragment: usize, pc: u32) -> u32 {
         let from = &self.fragments[fragment];
         let join = Join { pc, frame: from.frame, parent: from.join, expected: from.mask, arrived: 0 };
         match self.free_joins.pop() {
@@ -254,7 +254,7 @@ impl Warp {
     }
 
     /// Lanes arrive at a join; if they are the last ones, all go on as a new fragment.
-    pub(super) fn arrive(&mut self, join: u32, mask: u32) {
+    pub(crate) fn arrive(&mut self, join: u32, mask: u32) {
         self.joins[join as usize].arrived |= mask;
         self.settle(join);
     }
@@ -288,7 +288,7 @@ impl Warp {
 
     /// Lets lanes that wait at the joins around `fragment` go on without the others: what the others wait for
     /// may be theirs to do. Returns whether there were any.
-    pub(super) fn release_joins(&mut self, fragment: usize) -> bool {
+    pub(crate) fn release_joins(&mut self, fragment: usize) -> bool {
         let mut index = self.fragments[fragment].join;
         while index != NONE {
             let join = self.joins[index as usize];
@@ -304,7 +304,7 @@ impl Warp {
     }
 
     /// Makes one of fragments that stand at the same place and are expected at the same join.
-    pub(super) fn unite(&mut self) {
+    pub(crate) fn unite(&mut self) {
         let mut first = 0;
         while first < self.fragments.len() {
             let one = self.fragments[first];
@@ -324,12 +324,12 @@ impl Warp {
     }
 
     /// Removes a fragment, whose lanes have been accounted for.
-    pub(super) fn remove(&mut self, fragment: usize) {
+    pub(crate) fn remove(&mut self, fragment: usize) {
         self.fragments.swap_remove(fragment);
     }
 
     /// Lanes of a fragment exit. The fragment goes on with the others, if any.
-    pub(super) fn exit(&mut self, fragment: usize, mask: u32) {
+    pub(crate) fn exit(&mut self, fragment: usize, mask: u32) {
         self.alive &= !mask;
         self.frames.iter_mut().for_each(|f| f.lanes &= !mask);
         let from = &mut self.fragments[fragment];
@@ -343,7 +343,7 @@ impl Warp {
 
     /// Lanes of a fragment return to the frame `caller`, where those that made the call meet at `pc`. Joins of the
     /// function they leave no longer expect them.
-    pub(super) fn return_to(&mut self, fragment: usize, mask: u32, caller: u32, pc: u32) {
+    pub(crate) fn return_to(&mut self, fragment: usize, mask: u32, caller: u32, pc: u32) {
         let from = &mut self.fragments[fragment];
         self.frames[from.frame as usize].lanes &= !mask;
         from.mask &= !mask;
@@ -365,7 +365,7 @@ impl Warp {
     }
 
     /// Whether every lane that has not exited is in exactly one place: in a fragment, or waiting at a join.
-    pub(super) fn lanes_are_in_one_place(&self) -> bool {
+    pub(crate) fn lanes_are_in_one_place(&self) -> bool {
         let mut seen = 0;
         let waiting = self.joins.iter().filter(|join| join.pc != NOWHERE).map(|join| join.arrived);
         for mask in self.fragments.iter().map(|fragment| fragment.mask).chain(waiting.filter(|&m| m != 0)) {
@@ -378,19 +378,19 @@ impl Warp {
     }
 
     /// Makes a fragment's frame the one that register indices mean.
-    pub(super) fn select(&mut self, fragment: usize) {
+    pub(crate) fn select(&mut self, fragment: usize) {
         self.frame = self.fragments[fragment].frame;
         self.registers.base = self.frames[self.frame as usize].base;
     }
 
     /// The function that the selected fragment executes.
-    pub(super) fn function(&self) -> u32 {
+    pub(crate) fn function(&self) -> u32 {
         self.frames[self.frame as usize].function
     }
 
     /// The frame in which `lanes` of frame `caller` enter `function` by a call: one that others entered in the same
     /// way, or a new one behind the caller's registers (`size`) and local memory (`local_bytes`).
-    pub(super) fn enter_frame(
+    pub(crate) fn enter_frame(
         &mut self,
         call: CallSite,
         lanes: u32,
@@ -435,13 +435,13 @@ impl Warp {
 
 /// Which call enters which function.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct CallSite {
+pub(crate) struct CallSite {
     /// The caller's frame.
-    pub(super) caller: u32,
+    pub(crate) caller: u32,
     /// Number of the call in the program, and its instruction.
-    pub(super) number: u32,
-    pub(super) pc: u32,
-    pub(super) function: u32,
+    pub(crate) number: u32,
+    pub(crate) pc: u32,
+    pub(crate) function: u32,
 }
 
 fn is_block_index(constant: Constant) -> bool {

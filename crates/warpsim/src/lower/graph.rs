@@ -4,7 +4,7 @@ use crate::program::{BASE_SLOTS, BaseSlot, Guard, Inst, Memory, NOWHERE, Place, 
 use crate::registers::Class;
 
 use super::function::Draft;
-use super::straight::{self, Uses};
+use crate::fuse::{self, Uses};
 
 /// A straight run of instructions.
 struct Block {
@@ -37,7 +37,7 @@ pub(super) fn analyse(program: &mut Program, first: u32, drafts: &[Draft], retur
     let uses = Uses::new(drafts, returned);
     for block in &blocks {
         share_bases(program, first, drafts, block);
-        straight::find(program, first, drafts, &uses, block.start..block.end);
+        fuse::find(program, first, drafts, &uses, block.start..block.end);
     }
     unset(program, first, drafts, &blocks)
 }

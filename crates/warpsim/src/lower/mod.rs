@@ -13,7 +13,6 @@ mod matrix;
 mod mbarrier;
 mod memory;
 mod operand;
-mod straight;
 #[cfg(test)]
 mod table;
 
@@ -24,6 +23,7 @@ use ptx::Module;
 
 use crate::launch::limits;
 use crate::program::{LowerError, NOWHERE, Param, Program};
+pub(crate) use function::Draft;
 use function::FunctionLowerer;
 use layout::Layout;
 pub(crate) use lines::PTX;

@@ -71,7 +71,7 @@ impl Device {
     /// The names, as in the source, of module variables of `program` that launches have left with other contents than
     /// they began with: what its next launch will find.
     pub fn changed_variables(&self, program: &Program) -> Vec<String> {
-        crate::run::changed_variables(program, self)
+        super::variable::changed_variables(program, self)
     }
 
     /// Where the variables of `program` begin, if it was loaded.

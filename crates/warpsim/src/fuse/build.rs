@@ -3,13 +3,12 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::function::Draft;
+use super::{Move, RowProducts, Rows, StraightLine, Sum};
 use crate::fault::Space;
 use crate::isa;
+use crate::lower::Draft;
 use crate::observer::{Order, Repeat, Repeats};
-use crate::program::{
-    Guard, Memory, Move, NOWHERE, Place, Program, Reg, RowProducts, Rows, Step, StraightLine, Sum,
-};
+use crate::program::{Guard, Memory, NOWHERE, Place, Program, Reg, Step};
 use crate::registers::Class;
 
 /// Fewer instructions than this are not worth a straight line.
@@ -20,7 +19,7 @@ const MOST_BRANCHES: u32 = 4;
 
 /// Cuts straight lines out of a block of instructions that are entered and left at its ends only; `drafts` are those of
 /// the function's instructions, from `first` on. The last line of a block goes on behind its end.
-pub(super) fn find(program: &mut Program, first: u32, drafts: &[Draft], uses: &Uses, block: Range<u32>) {
+pub(crate) fn find(program: &mut Program, first: u32, drafts: &[Draft], uses: &Uses, block: Range<u32>) {
     let end = first + drafts.len() as u32;
     let mut pc = block.start;
     while pc < block.end {
@@ -35,11 +34,11 @@ pub(super) fn find(program: &mut Program, first: u32, drafts: &[Draft], uses: &U
 }
 
 /// How often the instructions of a function read and write each register.
-pub(super) struct Uses(HashMap<Reg, [u32; 2]>);
+pub(crate) struct Uses(HashMap<Reg, [u32; 2]>);
 
 impl Uses {
     /// `returned` is what the function's caller reads.
-    pub(super) fn new(drafts: &[Draft], returned: &[Place]) -> Uses {
+    pub(crate) fn new(drafts: &[Draft], returned: &[Place]) -> Uses {
         let mut uses: HashMap<Reg, [u32; 2]> = HashMap::new();
         for draft in drafts {
             draft.reads.iter().for_each(|&reg| uses.entry(reg).or_default()[0] += 1);

@@ -1,9 +1,21 @@
 //! What loads, stores and atomics have in common: addresses, the check of bounds and alignment, and telling
 //! observers.
 
-use super::Machine;
-use super::step::origin;
-use super::warp::Warp;
+mod atomic;
+pub(crate) mod bytes;
+mod copy;
+pub(crate) mod layout;
+pub(crate) mod load;
+pub(crate) mod on_chip;
+mod store;
+mod tile;
+pub(crate) mod word;
+
+pub(crate) use copy::Copies;
+
+use crate::exec::Machine;
+use crate::exec::interpret::origin;
+use crate::exec::warp::Warp;
 use crate::fault::{Sink, Space, Touch};
 use crate::memory::window;
 use crate::observer::{Access, BadAccess, Observer, Site};
@@ -12,24 +24,24 @@ use crate::program::{Memory, Reg};
 use crate::registers::{Class, Lanes};
 
 /// Lanes of an access that go to one space, with addresses in that space.
-pub(super) struct Part<'a> {
-    pub(super) space: Space,
-    pub(super) mask: u32,
-    pub(super) addresses: &'a Lanes<u64>,
+pub(crate) struct Part<'a> {
+    pub(crate) space: Space,
+    pub(crate) mask: u32,
+    pub(crate) addresses: &'a Lanes<u64>,
 }
 
 /// The lanes of a [`Part`] whose access is inside its memory and aligned.
 #[derive(Clone, Copy)]
-pub(super) struct Admitted {
-    pub(super) mask: u32,
+pub(crate) struct Admitted {
+    pub(crate) mask: u32,
     /// How these lanes' accesses lie; means nothing if there are none.
-    pub(super) shape: Shape,
+    pub(crate) shape: Shape,
 }
 
 impl<O: Observer> Machine<'_, '_, O> {
     /// The addresses that the lanes of a memory instruction name.
     #[inline(always)]
-    pub(super) fn addresses(
+    pub(crate) fn addresses(
         &mut self,
         warp: &Warp,
         fragment: usize,
@@ -74,7 +86,7 @@ impl<O: Observer> Machine<'_, '_, O> {
 
     /// The lanes of an access (one at least) that are inside their memory and aligned; tells of the others.
     #[inline(always)]
-    pub(super) fn admit(
+    pub(crate) fn admit(
         &mut self,
         warp: &Warp,
         at: Site,
@@ -140,7 +152,7 @@ impl<O: Observer> Machine<'_, '_, O> {
 
     /// Tells the observer of an access.
     #[inline(always)]
-    pub(super) fn observe(
+    pub(crate) fn observe(
         &mut self,
         at: Site,
         touch: Touch,
@@ -173,7 +185,7 @@ impl<O: Observer> Machine<'_, '_, O> {
     }
 
     /// Where a single lane's address is.
-    pub(super) fn place(&self, warp: &Warp, space: Space, lane: usize, address: u64) -> (Space, u64) {
+    pub(crate) fn place(&self, warp: &Warp, space: Space, lane: usize, address: u64) -> (Space, u64) {
         match space {
             Space::Local => (space, lane as u64 * u64::from(warp.local.stride) + address),
             _ => (space, address),
@@ -181,7 +193,7 @@ impl<O: Observer> Machine<'_, '_, O> {
     }
 
     /// Reads bytes that [`Self::admit`] let pass.
-    pub(super) fn read_place(
+    pub(crate) fn read_place(
         &mut self,
         warp: &Warp,
         (space, address): (Space, u64),
@@ -216,7 +228,7 @@ impl<O: Observer> Machine<'_, '_, O> {
     }
 
     /// Writes bytes that [`Self::admit`] let pass.
-    pub(super) fn write_place(&mut self, warp: &mut Warp, (space, address): (Space, u64), bytes: &[u8]) {
+    pub(crate) fn write_place(&mut self, warp: &mut Warp, (space, address): (Space, u64), bytes: &[u8]) {
         let range = address as usize..address as usize + bytes.len();
         match space {
             Space::Global => {
@@ -242,20 +254,20 @@ impl<O: Observer> Machine<'_, '_, O> {
     }
 
     /// Lanes of a register that hold nothing anyone set.
-    pub(super) fn poison_of(&self, warp: &Warp, reg: Reg) -> u32 {
+    pub(crate) fn poison_of(&self, warp: &Warp, reg: Reg) -> u32 {
         if !warp.registers.tainted {
             return 0;
         }
         warp.registers.poison[self.poison_index(warp, reg)]
     }
 
-    pub(super) fn origin_of(&self, warp: &Warp, reg: Reg) -> u32 {
+    pub(crate) fn origin_of(&self, warp: &Warp, reg: Reg) -> u32 {
         warp.registers.origin[self.poison_index(warp, reg)]
     }
 
     /// Sets which of the lanes in `mask` of a register are poisoned, by the instruction at `pc`.
     #[inline(always)]
-    pub(super) fn set_poison(&self, warp: &mut Warp, reg: Reg, mask: u32, poisoned: u32, pc: u32) {
+    pub(crate) fn set_poison(&self, warp: &mut Warp, reg: Reg, mask: u32, poisoned: u32, pc: u32) {
         if poisoned != 0 || warp.registers.tainted {
             self.record_poison(warp, reg, mask, poisoned, pc);
         }
@@ -277,13 +289,13 @@ impl<O: Observer> Machine<'_, '_, O> {
 }
 
 /// Register number `index` of the values that a memory instruction moves.
-pub(super) fn value_register(lists: &[Reg], memory: &Memory, single: u16, list: u32, index: usize) -> Reg {
+pub(crate) fn value_register(lists: &[Reg], memory: &Memory, single: u16, list: u32, index: usize) -> Reg {
     if memory.count == 1 { Reg { class: memory.class, index: single } } else { lists[list as usize + index] }
 }
 
 /// Of the lanes left of a generic access, those that go to the same space as the first one, with their addresses
 /// in that space.
-pub(super) fn next_space(addresses: &Lanes<u64>, left: &mut u32) -> Option<(Space, u32, Lanes<u64>)> {
+pub(crate) fn next_space(addresses: &Lanes<u64>, left: &mut u32) -> Option<(Space, u32, Lanes<u64>)> {
     if *left == 0 {
         return None;
     }
@@ -298,7 +310,7 @@ pub(super) fn next_space(addresses: &Lanes<u64>, left: &mut u32) -> Option<(Spac
 }
 
 /// The same, where the space may be known.
-pub(super) fn next_space_of(
+pub(crate) fn next_space_of(
     space: Option<Space>,
     addresses: &Lanes<u64>,
     left: &mut u32,

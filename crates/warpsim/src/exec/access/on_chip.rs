@@ -4,18 +4,18 @@ use crate::registers::Lanes;
 
 /// Data, and for each byte 0xFF once it is written.
 #[derive(Debug)]
-pub(super) struct SharedMemory {
-    pub(super) data: Vec<u8>,
-    pub(super) valid: Vec<u8>,
+pub(crate) struct SharedMemory {
+    pub(crate) data: Vec<u8>,
+    pub(crate) valid: Vec<u8>,
 }
 
 impl SharedMemory {
-    pub(super) fn new(bytes: usize) -> SharedMemory {
+    pub(crate) fn new(bytes: usize) -> SharedMemory {
         SharedMemory { data: vec![0; bytes], valid: vec![0; bytes] }
     }
 
     /// Fresh memory for the next block.
-    pub(super) fn reset(&mut self) {
+    pub(crate) fn reset(&mut self) {
         self.data.fill(0);
         self.valid.fill(0);
     }
@@ -23,16 +23,16 @@ impl SharedMemory {
 
 /// The local memory of a warp's threads, lane after lane, `stride` bytes each.
 #[derive(Debug, Default)]
-pub(super) struct LocalMemory {
-    pub(super) data: Vec<u8>,
-    pub(super) valid: Vec<u8>,
-    pub(super) stride: u32,
+pub(crate) struct LocalMemory {
+    pub(crate) data: Vec<u8>,
+    pub(crate) valid: Vec<u8>,
+    pub(crate) stride: u32,
 }
 
 impl LocalMemory {
     /// Fresh memory for the threads of the next block. What an earlier one left there, and how much room its calls
     /// needed, is never seen: which blocks run one after another depends on the number of workers.
-    pub(super) fn reset(&mut self, stride: u32) {
+    pub(crate) fn reset(&mut self, stride: u32) {
         for memory in [&mut self.data, &mut self.valid] {
             memory.clear();
             memory.resize(32 * stride as usize, 0);
@@ -41,7 +41,7 @@ impl LocalMemory {
     }
 
     /// Gives every lane `stride` bytes, keeping what is there.
-    pub(super) fn grow(&mut self, stride: u32) {
+    pub(crate) fn grow(&mut self, stride: u32) {
         let (old, new) = (self.stride as usize, stride as usize);
         for memory in [&mut self.data, &mut self.valid] {
             let mut grown = vec![0; new * 32];
@@ -54,12 +54,12 @@ impl LocalMemory {
     }
 
     /// Where addresses of each lane's memory are in `data`.
-    pub(super) fn places(&self, addresses: &Lanes<u64>) -> Lanes<u64> {
+    pub(crate) fn places(&self, addresses: &Lanes<u64>) -> Lanes<u64> {
         std::array::from_fn(|lane| addresses[lane].wrapping_add(lane as u64 * u64::from(self.stride)))
     }
 
     /// Marks bytes of some lanes as never written.
-    pub(super) fn invalidate(&mut self, base: u32, bytes: u32, mask: u32) {
+    pub(crate) fn invalidate(&mut self, base: u32, bytes: u32, mask: u32) {
         for lane in crate::pattern::lanes(mask) {
             let start = (lane * self.stride + base) as usize;
             self.valid[start..start + bytes as usize].fill(0);

@@ -2,24 +2,24 @@
 //!
 //! A NaN stays one to the end of the chain, so it is enough to give it its one payload there.
 
-use super::scatter::read;
+use super::Sum;
+use crate::exec::access::bytes::read;
 use crate::isa::canon;
-use crate::program::Sum;
 use crate::registers::{Lanes, Registers};
 
 /// Where the words that all lanes load are, eight lanes' each, less a distance.
 #[derive(Clone, Copy)]
-pub(super) struct Row {
-    pub(super) eights: [u64; 4],
+pub(crate) struct Row {
+    pub(crate) eights: [u64; 4],
     /// Whether each eight lanes load the same word, rather than words that lie one behind the other.
-    pub(super) is_same: bool,
+    pub(crate) is_same: bool,
 }
 
 /// The sum of `from` and of products of words in `data`; `distances` is what to add to the addresses of either row.
 ///
 /// # Safety
 /// All words are inside `data`, and with `HAS_AVX2` the CPU has AVX2 and FMA.
-pub(super) unsafe fn of_rows(
+pub(crate) unsafe fn of_rows(
     has_avx2: bool,
     from: &Lanes<u32>,
     data: &[u8],
@@ -54,7 +54,7 @@ pub(super) unsafe fn of_rows(
 }
 
 /// Executes a chain on registers.
-pub(super) fn of_registers(has_avx2: bool, registers: &mut Registers, sum: &Sum) {
+pub(crate) fn of_registers(has_avx2: bool, registers: &mut Registers, sum: &Sum) {
     #[cfg(target_arch = "x86_64")]
     if has_avx2 {
         // SAFETY: the CPU was asked.
@@ -81,7 +81,7 @@ mod avx2 {
     use super::{Lanes, Registers, Sum, canon, read};
 
     #[target_feature(enable = "avx2,fma")]
-    pub(super) unsafe fn of_rows<const SAME_A: bool, const SAME_B: bool>(
+    pub(crate) unsafe fn of_rows<const SAME_A: bool, const SAME_B: bool>(
         from: &Lanes<u32>,
         data: &[u8],
         [a, b]: [[u64; 4]; 2],
@@ -101,7 +101,7 @@ mod avx2 {
     }
 
     #[target_feature(enable = "avx2,fma")]
-    pub(super) fn of_registers(registers: &mut Registers, sum: &Sum) {
+    pub(crate) fn of_registers(registers: &mut Registers, sum: &Sum) {
         let mut sums = load(registers.word(sum.from));
         for &[a, b] in &sum.factors {
             let (a, b) = (load(registers.word(a)), load(registers.word(b)));

@@ -1,7 +1,7 @@
 //! Accesses of one word for each lane of a full warp, which lie as they did before: what kernels do most.
 
-use super::Machine;
-use super::warp::Warp;
+use crate::exec::Machine;
+use crate::exec::warp::Warp;
 use crate::fault::{Space, Touch};
 use crate::observer::{Access, Addresses, Observer, Order, Scope};
 use crate::pattern::Entry;
@@ -9,14 +9,14 @@ use crate::program::Reg;
 use crate::registers::{Class, FULL};
 
 /// "Nothing is known of how the addresses lie."
-pub(super) const UNKNOWN: u32 = u32::MAX;
+pub(crate) const UNKNOWN: u32 = u32::MAX;
 
 impl<O: Observer> Machine<'_, '_, O> {
     /// Where the first lane's word is, `offset` bytes behind the address in `base`, and the cache's entry for how all
     /// lanes lie: `known`, unless that is [`UNKNOWN`], else the one of the last access of instruction `pc`. `None` if that
     /// lay in another way.
     #[inline(always)]
-    pub(super) fn place_words(
+    pub(crate) fn place_words(
         &self,
         warp: &Warp,
         pc: u32,
@@ -39,7 +39,7 @@ impl<O: Observer> Machine<'_, '_, O> {
 
 /// An ordinary access that lies as `entry` says, the first lane's word at `first`.
 #[inline(always)]
-pub(super) fn access_of_words(
+pub(crate) fn access_of_words(
     touch: Touch,
     space: Space,
     scope: Scope,

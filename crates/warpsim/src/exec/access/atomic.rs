@@ -1,9 +1,9 @@
 //! Atomics.
 
-use super::Machine;
-use super::memory::{Part, next_space_of};
-use super::step::origin;
-use super::warp::Warp;
+use super::{Part, next_space_of};
+use crate::exec::Machine;
+use crate::exec::interpret::origin;
+use crate::exec::warp::Warp;
 use crate::fault::{Sink, Touch};
 use crate::isa::AtomicFn;
 use crate::observer::{Observer, Site};
@@ -12,7 +12,7 @@ use crate::registers::{Class, Operands};
 
 impl<O: Observer> Machine<'_, '_, O> {
     #[allow(clippy::too_many_arguments)]
-    pub(super) fn atomic(
+    pub(crate) fn atomic(
         &mut self,
         warp: &mut Warp,
         fragment: usize,

@@ -1,12 +1,12 @@
 //! Loads.
 
-use super::dispatch::per_cpu;
-use super::memory::{Part, next_space, value_register};
-use super::scatter::{self, Source};
-use super::shared::{LocalMemory, SharedMemory};
-use super::warp::Warp;
-use super::words::{UNKNOWN, access_of_words};
-use super::{Context, Machine};
+use super::bytes::{self, Source};
+use super::on_chip::{LocalMemory, SharedMemory};
+use super::word::{UNKNOWN, access_of_words};
+use super::{Part, next_space, value_register};
+use crate::exec::dispatch::per_cpu;
+use crate::exec::warp::Warp;
+use crate::exec::{Context, Machine};
 use crate::fault::{Space, Touch};
 use crate::memory::View;
 use crate::observer::{Observer, Order, Site};
@@ -17,17 +17,17 @@ use crate::registers::{Class, FULL, Lanes, Operands};
 impl<O: Observer> Machine<'_, '_, O> {
     per_cpu! {
         /// Loads.
-        pub(super) fn load, load_avx2, load_any(
+        pub(crate) fn load, load_avx2, load_any(
             warp: &mut Warp, fragment: usize, at: Site, memory: &Memory, ops: &Operands, active: u32
         );
         /// The load that kernels do most: one word of shared memory for each lane of a full warp, lying as the last one
         /// of this instruction did, or as the one that `known` remembers. Returns false, having done nothing, where
         /// [`Self::load`] has to look closer.
-        pub(super) fn load_shared_word, load_shared_word_avx2, load_known_word::<true>(
+        pub(crate) fn load_shared_word, load_shared_word_avx2, load_known_word::<true>(
             warp: &mut Warp, at: Site, memory: &Memory, ops: &Operands, known: &mut u32
         ) -> bool;
         /// The same from global memory.
-        pub(super) fn load_global_word, load_global_word_avx2, load_known_word::<false>(
+        pub(crate) fn load_global_word, load_global_word_avx2, load_known_word::<false>(
             warp: &mut Warp, at: Site, memory: &Memory, ops: &Operands, known: &mut u32
         ) -> bool;
     }
@@ -35,7 +35,7 @@ impl<O: Observer> Machine<'_, '_, O> {
     /// Loads a word a lane. `known` remembers how the addresses lie, for loads that have the same base.
     #[inline(always)]
     #[allow(clippy::too_many_arguments)]
-    pub(super) fn load_word<const AVX2: bool>(
+    pub(crate) fn load_word<const AVX2: bool>(
         &mut self,
         warp: &mut Warp,
         fragment: usize,
@@ -59,7 +59,7 @@ impl<O: Observer> Machine<'_, '_, O> {
     }
 
     #[inline(always)]
-    pub(super) fn load_known_word<const IS_SHARED: bool>(
+    pub(crate) fn load_known_word<const IS_SHARED: bool>(
         &mut self,
         warp: &mut Warp,
         at: Site,
@@ -156,7 +156,7 @@ impl<O: Observer> Machine<'_, '_, O> {
         let part = if mask == FULL {
             part
         } else {
-            like_first = scatter::like_first(part.addresses, mask);
+            like_first = bytes::like_first(part.addresses, mask);
             &Part { addresses: &like_first, ..*part }
         };
         let runs = self.patterns.runs(&admitted.shape);
@@ -210,7 +210,7 @@ impl<O: Observer> Machine<'_, '_, O> {
 }
 
 /// Where the lanes of an access are in its space.
-pub(super) struct Lie<'a> {
+pub(crate) struct Lie<'a> {
     /// The lanes' addresses, less `origin`; sensible ones for lanes that are not active, too.
     at: &'a Lanes<u64>,
     origin: u64,
@@ -223,7 +223,7 @@ pub(super) struct Lie<'a> {
 impl<'a> Lie<'a> {
     /// The words of a full warp that lie as `entry` says, the first lane's at `first`.
     #[inline(always)]
-    pub(super) fn of_words(entry: &'a Entry, first: u64) -> Lie<'a> {
+    pub(crate) fn of_words(entry: &'a Entry, first: u64) -> Lie<'a> {
         Lie { at: &entry.relative, origin: first, mask: FULL, shape: &entry.shape, runs: &entry.runs }
     }
 }
@@ -300,7 +300,7 @@ impl<'s> Memories<'s, '_> {
 
 /// Where the bytes of a load from shared memory are.
 #[inline(always)]
-pub(super) fn source_shared<'s>(shared: &'s SharedMemory, lie: &Lie<'s>, width: usize) -> Source<'s> {
+pub(crate) fn source_shared<'s>(shared: &'s SharedMemory, lie: &Lie<'s>, width: usize) -> Source<'s> {
     let (data, valid) = (&shared.data, Some(shared.valid.as_slice()));
     let start = lie.origin.wrapping_neg();
     // SAFETY: these lanes' access is inside the memory, and the shape tells how they lie.
@@ -308,7 +308,7 @@ pub(super) fn source_shared<'s>(shared: &'s SharedMemory, lie: &Lie<'s>, width: 
 }
 
 /// Room for the bytes of one warp-wide access, lane after lane.
-pub(super) struct Scratch {
+pub(crate) struct Scratch {
     data: [u8; 1024],
     valid: [u8; 1024],
     places: Lanes<u64>,

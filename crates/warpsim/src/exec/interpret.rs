@@ -1,8 +1,9 @@
 //! The interpreter's loop: fetch, guard, do.
 
+use super::access::word::UNKNOWN;
+use super::schedule::IDLE_POLLS;
 use super::warp::{NONE, State, Warp};
-use super::words::UNKNOWN;
-use super::{IDLE_POLLS, Machine, Stop};
+use super::{Machine, Stop};
 use crate::fault::{Refused, Sink};
 use crate::lower::PTX;
 use crate::observer::{Observer, Order, Site};
@@ -12,7 +13,7 @@ use crate::registers::{Class, FULL, Operands};
 impl<O: Observer> Machine<'_, '_, O> {
     /// Executes up to `budget` instructions of a fragment, fewer if it seems to wait for others. Returns whether it
     /// could go on.
-    pub(super) fn step(&mut self, warp: &mut Warp, fragment: usize, budget: u64) -> Result<bool, Stop> {
+    pub(crate) fn step(&mut self, warp: &mut Warp, fragment: usize, budget: u64) -> Result<bool, Stop> {
         #[cfg(target_arch = "x86_64")]
         if self.has_avx2 {
             return self.interpret::<true>(warp, fragment, budget);
@@ -271,7 +272,7 @@ impl<O: Observer> Machine<'_, '_, O> {
     }
 
     /// Threads exit.
-    pub(super) fn exit(&mut self, warp: &mut Warp, fragment: usize, at: Site, lanes: u32) {
+    pub(crate) fn exit(&mut self, warp: &mut Warp, fragment: usize, at: Site, lanes: u32) {
         self.observer.exit(self.way_out(warp, fragment, at), lanes);
         self.alive[warp.index as usize] &= !lanes;
         warp.exit(fragment, lanes);
@@ -352,7 +353,7 @@ impl<O: Observer> Machine<'_, '_, O> {
     }
 
     /// Passes on which lanes hold nothing anyone set, from the sources of an instruction to its destinations.
-    pub(super) fn flow(&mut self, warp: &mut Warp, pc: u32, ops: &Operands, active: u32) {
+    pub(crate) fn flow(&mut self, warp: &mut Warp, pc: u32, ops: &Operands, active: u32) {
         let registers = &mut warp.registers;
         if !registers.tainted {
             return;
@@ -477,7 +478,7 @@ fn waits(warp: &Warp, fragment: usize) -> bool {
 }
 
 /// The load that brought a poisoned value.
-pub(super) fn origin(stored: u32) -> Option<u32> {
+pub(crate) fn origin(stored: u32) -> Option<u32> {
     stored.checked_sub(1)
 }
 

@@ -1,45 +1,46 @@
 //! Straight lines: what a full warp, all of whose registers hold something, executes in one go.
 
-use super::Machine;
-use super::dispatch::per_cpu;
-use super::load::{Lie, source_shared};
-use super::scatter::{all_ones, read};
-use super::sum::{self, Row};
-use super::warp::Warp;
-use super::words::{UNKNOWN, access_of_words};
+use super::dot::{self as sum, Row};
+use super::{Move, Rows, StraightLine, Sum};
+use crate::exec::Machine;
+use crate::exec::access::bytes::{all_ones, read};
+use crate::exec::access::load::{Lie, source_shared};
+use crate::exec::access::word::{UNKNOWN, access_of_words};
+use crate::exec::dispatch::per_cpu;
+use crate::exec::warp::Warp;
 use crate::fault::{Space, Touch};
 use crate::isa;
 use crate::observer::{Observer, Site};
 use crate::pattern::Eight;
-use crate::program::{Guard, Move, Rows, Step, StraightLine, Sum};
+use crate::program::{Guard, Step};
 use crate::registers::FULL;
 
 /// Where the words that the first load of some rows reads are.
 #[derive(Clone, Copy)]
-pub(super) struct Placed {
+pub(crate) struct Placed {
     first: u64,
     /// The cache's entry of how they lie; [`UNKNOWN`]: look into the registers.
     entry: u32,
 }
 
 impl Placed {
-    pub(super) const IN_REGISTERS: Placed = Placed { first: 0, entry: UNKNOWN };
+    pub(crate) const IN_REGISTERS: Placed = Placed { first: 0, entry: UNKNOWN };
 }
 
 /// How a straight line was left.
 #[derive(Clone, Copy)]
-pub(super) struct Left {
+pub(crate) struct Left {
     /// Behind the last instruction that was executed.
-    pub(super) end: u32,
+    pub(crate) end: u32,
     /// The next one.
-    pub(super) next: u32,
+    pub(crate) next: u32,
 }
 
 impl<O: Observer> Machine<'_, '_, O> {
     per_cpu! {
         /// Executes a straight line, which begins at `at`, for all lanes of the warp. Returns behind which instruction it
         /// left the line, and where the warp goes on.
-        pub(super) fn straight, straight_avx2, straight_any(
+        pub(crate) fn straight, straight_avx2, straight_any(
             warp: &mut Warp, fragment: usize, at: Site, line: &StraightLine
         ) -> Left;
     }

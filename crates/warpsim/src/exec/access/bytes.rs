@@ -8,7 +8,7 @@ use crate::pattern::{Eight, Entry, Shape, lanes};
 use crate::registers::Lanes;
 
 /// Bytes on the host, and where each lane's begin.
-pub(super) struct Source<'s> {
+pub(crate) struct Source<'s> {
     data: &'s [u8],
     /// For each byte 0xFF if it was written; `None`: all were.
     valid: Option<&'s [u8]>,
@@ -26,7 +26,7 @@ impl<'s> Source<'s> {
     /// For each lane those bytes are inside `data` and, if there is one, inside `valid`; `shape` says truly how each
     /// eight lanes lie.
     #[inline(always)]
-    pub(super) unsafe fn new(
+    pub(crate) unsafe fn new(
         data: &'s [u8],
         valid: Option<&'s [u8]>,
         at: &'s Lanes<u64>,
@@ -46,7 +46,7 @@ impl<'s> Source<'s> {
 
     /// The lanes' values of up to 4 bytes, `offset` bytes behind where each begins (within its access).
     #[inline(always)]
-    pub(super) fn gather_words(&self, offset: usize, bytes: u8) -> Lanes<u32> {
+    pub(crate) fn gather_words(&self, offset: usize, bytes: u8) -> Lanes<u32> {
         let mut out = [0; 32];
         macro_rules! each {
             ($ty:ty) => {
@@ -67,7 +67,7 @@ impl<'s> Source<'s> {
 
     /// The lanes' values, where an access is 4 bytes.
     #[inline(always)]
-    pub(super) fn gather_into(&self, out: &mut Lanes<u32>) {
+    pub(crate) fn gather_into(&self, out: &mut Lanes<u32>) {
         // Most accesses lie alike in all eights: one look for all of them.
         match self.shape.all_eights {
             Eight::Contiguous => (0..4).for_each(|eight| self.gather_eight(Eight::Contiguous, eight, out)),
@@ -107,7 +107,7 @@ impl<'s> Source<'s> {
 
     /// The same for up to 8 bytes.
     #[inline(always)]
-    pub(super) fn gather(&self, offset: usize, bytes: u8) -> Lanes<u64> {
+    pub(crate) fn gather(&self, offset: usize, bytes: u8) -> Lanes<u64> {
         if bytes < 8 {
             return self.gather_words(offset, bytes).map(u64::from);
         }
@@ -121,7 +121,7 @@ impl<'s> Source<'s> {
 
     /// Whether all `width` bytes of all lanes' accesses were written.
     #[inline(always)]
-    pub(super) fn all_valid(&self, width: usize) -> bool {
+    pub(crate) fn all_valid(&self, width: usize) -> bool {
         let Some(valid) = self.valid else { return true };
         let mut all = true;
         for (eight, lie) in self.shape.eights.iter().enumerate() {
@@ -144,7 +144,7 @@ impl<'s> Source<'s> {
     }
 
     /// Lanes with a byte that nothing wrote.
-    pub(super) fn invalid(&self, offset: usize, bytes: u8) -> u32 {
+    pub(crate) fn invalid(&self, offset: usize, bytes: u8) -> u32 {
         let Some(valid) = self.valid else { return 0 };
         let is_invalid = |lane: usize| {
             let from = self.place(lane) as usize + offset;
@@ -156,7 +156,7 @@ impl<'s> Source<'s> {
 
 /// The addresses of the lanes in `mask` (not 0); the others read what the first of them does, so that all can be
 /// treated alike.
-pub(super) fn like_first(addresses: &Lanes<u64>, mask: u32) -> Lanes<u64> {
+pub(crate) fn like_first(addresses: &Lanes<u64>, mask: u32) -> Lanes<u64> {
     let first = addresses[mask.trailing_zeros() as usize % 32];
     std::array::from_fn(|lane| if mask >> lane & 1 != 0 { addresses[lane] } else { first })
 }
@@ -166,7 +166,7 @@ pub(super) fn like_first(addresses: &Lanes<u64>, mask: u32) -> Lanes<u64> {
 /// # Safety
 /// `at` and the bytes of a `T` behind it are inside `data`; every bit pattern is a `T`.
 #[inline(always)]
-pub(super) unsafe fn read<T: Copy>(data: &[u8], at: u64) -> T {
+pub(crate) unsafe fn read<T: Copy>(data: &[u8], at: u64) -> T {
     debug_assert!(at as usize + size_of::<T>() <= data.len());
     // SAFETY: as the caller promises.
     unsafe { data.as_ptr().add(at as usize).cast::<T>().read_unaligned() }
@@ -204,14 +204,14 @@ unsafe fn are_ones(valid: &[u8], at: u64, length: usize) -> bool {
 
 /// Whether all bytes are 0xFF.
 #[inline(always)]
-pub(super) fn all_ones(valid: &[u8]) -> bool {
+pub(crate) fn all_ones(valid: &[u8]) -> bool {
     // No early exit, so that this becomes vector instructions.
     valid.iter().fold(0xff, |all, byte| all & byte) == 0xff
 }
 
 /// Puts each lane's value at `offset` in the lane's `width` bytes of `data`.
 #[inline(always)]
-pub(super) fn lay_out(data: &mut [u8; 1024], values: &Lanes<u32>, width: usize, offset: usize, bytes: u8) {
+pub(crate) fn lay_out(data: &mut [u8; 1024], values: &Lanes<u32>, width: usize, offset: usize, bytes: u8) {
     if width == 4 && bytes == 4 {
         for lane in 0..32 {
             data[lane * 4..lane * 4 + 4].copy_from_slice(&values[lane].to_le_bytes());
@@ -231,7 +231,7 @@ pub(super) fn lay_out(data: &mut [u8; 1024], values: &Lanes<u32>, width: usize, 
 }
 
 /// The same for 64-bit registers.
-pub(super) fn lay_out_wide(
+pub(crate) fn lay_out_wide(
     data: &mut [u8; 1024],
     values: &Lanes<u64>,
     width: usize,
@@ -247,7 +247,7 @@ pub(super) fn lay_out_wide(
 
 /// Writes each lane's `width` bytes to its place, in order of lane, and marks them written.
 #[inline(always)]
-pub(super) fn scatter(
+pub(crate) fn scatter(
     to: &mut [u8],
     valid: &mut [u8],
     at: &Lanes<u64>,
@@ -287,7 +287,7 @@ pub(super) fn scatter(
 /// # Safety
 /// All of them are inside `to` and, unless that is empty, inside `valid`.
 #[inline(always)]
-pub(super) unsafe fn put_words(
+pub(crate) unsafe fn put_words(
     to: &mut [u8],
     valid: &mut [u8],
     first: u64,
@@ -333,7 +333,7 @@ unsafe fn write<T: Copy>(to: &mut [u8], at: u64, value: T) {
 
 /// Writes the first `N` bytes of `from`.
 #[inline(always)]
-pub(super) fn put<const N: usize>(to: &mut [u8], valid: &mut [u8], at: u64, from: &[u8]) {
+pub(crate) fn put<const N: usize>(to: &mut [u8], valid: &mut [u8], at: u64, from: &[u8]) {
     let range = at as usize..at as usize + N;
     to[range.clone()].copy_from_slice(&from[..N]);
     valid[range].copy_from_slice(&[0xff; N]);

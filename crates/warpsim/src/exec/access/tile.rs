@@ -1,9 +1,9 @@
 //! `wmma.load` and `wmma.store`: all lanes of a warp move a matrix between memory and their registers.
 
-use super::Machine;
-use super::memory::{Part, next_space_of};
-use super::step::origin;
-use super::warp::Warp;
+use super::{Part, next_space_of};
+use crate::exec::Machine;
+use crate::exec::interpret::origin;
+use crate::exec::warp::Warp;
 use crate::fault::{Sink, Space, Touch};
 use crate::isa::TILE_BYTES;
 use crate::observer::{Observer, Site};
@@ -12,7 +12,7 @@ use crate::program::TileAccess;
 use crate::registers::{Class, Lanes, Operands};
 
 impl<O: Observer> Machine<'_, '_, O> {
-    pub(super) fn load_tile(
+    pub(crate) fn load_tile(
         &mut self,
         warp: &mut Warp,
         fragment: usize,
@@ -63,7 +63,7 @@ impl<O: Observer> Machine<'_, '_, O> {
         }
     }
 
-    pub(super) fn store_tile(
+    pub(crate) fn store_tile(
         &mut self,
         warp: &mut Warp,
         fragment: usize,

@@ -1,13 +1,13 @@
 //! Stores.
 
-use super::Machine;
-use super::dispatch::per_cpu;
-use super::memory::{Admitted, Part, next_space, value_register};
-use super::scatter;
-use super::shared::SharedMemory;
-use super::step::origin;
-use super::warp::Warp;
-use super::words::{UNKNOWN, access_of_words};
+use super::bytes;
+use super::on_chip::SharedMemory;
+use super::word::{UNKNOWN, access_of_words};
+use super::{Admitted, Part, next_space, value_register};
+use crate::exec::Machine;
+use crate::exec::dispatch::per_cpu;
+use crate::exec::interpret::origin;
+use crate::exec::warp::Warp;
 use crate::fault::{Sink, Space, Touch};
 use crate::observer::{Access, Observer, Site};
 use crate::pattern::{Eight, lanes};
@@ -25,7 +25,7 @@ struct Values<'a> {
 impl<O: Observer> Machine<'_, '_, O> {
     per_cpu! {
         /// Stores.
-        pub(super) fn store, store_avx2, store_any(
+        pub(crate) fn store, store_avx2, store_any(
             warp: &mut Warp, fragment: usize, at: Site, memory: &Memory, ops: &Operands, active: u32
         );
     }
@@ -63,9 +63,9 @@ impl<O: Observer> Machine<'_, '_, O> {
             let offset = index * usize::from(memory.bytes);
             match memory.class {
                 Class::Wide => {
-                    scatter::lay_out_wide(data, warp.registers.wide(reg.index), width, offset, memory.bytes);
+                    bytes::lay_out_wide(data, warp.registers.wide(reg.index), width, offset, memory.bytes);
                 }
-                _ => scatter::lay_out(data, warp.registers.word(reg.index), width, offset, memory.bytes),
+                _ => bytes::lay_out(data, warp.registers.word(reg.index), width, offset, memory.bytes),
             }
             *poisoned = self.poison_of(warp, reg) & active;
         }
@@ -86,7 +86,7 @@ impl<O: Observer> Machine<'_, '_, O> {
     /// The store that kernels do most: one word of shared memory for each lane of a full warp, lying as the last one of
     /// this instruction did. Returns false, having done nothing, if it lies in another way.
     #[inline(always)]
-    pub(super) fn store_shared_word(
+    pub(crate) fn store_shared_word(
         &mut self,
         warp: &Warp,
         at: Site,
@@ -117,7 +117,7 @@ impl<O: Observer> Machine<'_, '_, O> {
         // Nobody asks what was written if values that nothing set are not tracked.
         let valid = if self.context.track_poison { &mut self.shared.valid[..] } else { &mut [] };
         // SAFETY: it was seen that all words are inside.
-        unsafe { scatter::put_words(&mut self.shared.data, valid, first, entry, values) };
+        unsafe { bytes::put_words(&mut self.shared.data, valid, first, entry, values) };
         true
     }
 
@@ -155,13 +155,13 @@ impl<O: Observer> Machine<'_, '_, O> {
             }
             Space::Shared => {
                 let SharedMemory { data: to, valid } = &mut self.shared;
-                scatter::scatter(to, valid, part.addresses, mask, &shape.eights, data, width);
+                bytes::scatter(to, valid, part.addresses, mask, &shape.eights, data, width);
                 invalidate(valid, part.addresses, mask, poisoned, memory.bytes);
             }
             Space::Local => {
                 let places = warp.local.places(part.addresses);
                 let (to, valid) = (&mut warp.local.data, &mut warp.local.valid);
-                scatter::scatter(to, valid, &places, mask, &[Eight::Scattered; 4], data, width);
+                bytes::scatter(to, valid, &places, mask, &[Eight::Scattered; 4], data, width);
                 invalidate(&mut warp.local.valid, &places, mask, poisoned, memory.bytes);
             }
             // `admit` lets nobody write here.

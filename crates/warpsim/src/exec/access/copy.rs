@@ -3,9 +3,9 @@
 //! The bytes are read when the copy is issued, and the destination counts as unwritten until a wait puts them
 //! there: reading it before is a use of a value that nothing wrote.
 
-use super::Machine;
-use super::memory::{Admitted, Part};
-use super::warp::Warp;
+use super::{Admitted, Part};
+use crate::exec::Machine;
+use crate::exec::warp::Warp;
 use crate::fault::{Space, Touch};
 use crate::observer::{Access, Observer, Order, Site};
 use crate::pattern::lanes;
@@ -14,7 +14,7 @@ use crate::registers::{Lanes, Operands};
 
 /// Copies that the lanes of a warp have in flight.
 #[derive(Debug, Default)]
-pub(super) struct Copies {
+pub(crate) struct Copies {
     pending: Vec<Pending>,
     /// Groups that each lane has committed.
     committed: [u32; 32],
@@ -32,13 +32,13 @@ struct Pending {
 }
 
 impl Copies {
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.pending.clear();
         self.committed = [0; 32];
     }
 
     /// `cp.async.commit_group`.
-    pub(super) fn commit(&mut self, mask: u32) {
+    pub(crate) fn commit(&mut self, mask: u32) {
         for lane in lanes(mask) {
             self.committed[lane as usize] += 1;
         }
@@ -46,7 +46,7 @@ impl Copies {
 }
 
 impl<O: Observer> Machine<'_, '_, O> {
-    pub(super) fn async_copy(
+    pub(crate) fn async_copy(
         &mut self,
         warp: &mut Warp,
         fragment: usize,
@@ -140,7 +140,7 @@ impl<O: Observer> Machine<'_, '_, O> {
     }
 
     /// `cp.async.wait_group` and `wait_all`.
-    pub(super) fn async_wait(&mut self, warp: &mut Warp, pending: Option<u32>, mask: u32) {
+    pub(crate) fn async_wait(&mut self, warp: &mut Warp, pending: Option<u32>, mask: u32) {
         let committed = warp.copies.committed;
         let shared = &mut self.shared;
         warp.copies.pending.retain(|copy| {

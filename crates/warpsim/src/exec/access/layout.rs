@@ -4,7 +4,7 @@
 //! relative to the first active lane's alone is worked out once and remembered per instruction: a repeat costs one
 //! vector compare.
 
-use super::{Pattern, SECTOR, WORD, sectors};
+use crate::pattern::{Pattern, SECTOR, WORD, lanes, sectors};
 
 /// How many patterns are remembered for one instruction: enough for a branch that alternates between masks.
 const WAYS: usize = 4;
@@ -323,7 +323,7 @@ impl Entry {
 fn runs(bytes: u32, mask: u32, starts: &[usize; 32]) -> Vec<(usize, usize)> {
     let mut active = [0; 32];
     let mut count = 0;
-    for lane in super::lanes(mask) {
+    for lane in lanes(mask) {
         active[count] = starts[lane as usize];
         count += 1;
     }

@@ -1,0 +1,52 @@
+//! Names, as in the source, for what a run knows by number.
+
+use crate::fault::{SourceLine, Space};
+use crate::memory::{Buffer, window};
+use crate::observe::{Nearest, Resolver};
+use crate::program::{Program, SharedVariable};
+
+/// Names for what observers know by number.
+pub(crate) struct Names<'a> {
+    pub(crate) program: &'a Program,
+    pub(crate) buffers: &'a [Buffer],
+    /// Of all shared memory.
+    pub(crate) shared_bytes: u64,
+}
+
+impl Resolver for Names<'_> {
+    fn line(&self, pc: u32) -> Option<SourceLine> {
+        self.program.source_line(pc).cloned()
+    }
+
+    fn nearest(&self, space: Space, address: u64) -> Option<Nearest> {
+        match space {
+            Space::Global => {
+                let (index, offset) = window::buffer_offset(address)?;
+                let buffer = self.buffers.get(index)?;
+                Some(Nearest { name: source_name(&buffer.name), bytes: buffer.data.len() as u64, offset })
+            }
+            Space::Shared => {
+                let inside = |v: &&SharedVariable| v.offset <= address;
+                let variables = &self.program.shared;
+                let variable =
+                    variables.iter().filter(inside).max_by_key(|v| v.offset).or(variables.first())?;
+                let offset = address.wrapping_sub(variable.offset) as i64;
+                // An `extern` array is as long as what is left.
+                let rest = self.shared_bytes.saturating_sub(variable.offset);
+                let bytes = if variable.bytes == 0 { rest } else { variable.bytes };
+                Some(Nearest { name: source_name(&variable.name), bytes, offset })
+            }
+            Space::Local | Space::Constant | Space::Param => None,
+        }
+    }
+}
+
+/// What the source calls a variable: the last part of the demangled name.
+pub(crate) fn source_name(name: &str) -> String {
+    if !name.starts_with("_Z") {
+        return name.to_owned();
+    }
+    let demangled = cpp_demangle::Symbol::new(name).ok().and_then(|s| s.demangle().ok());
+    let last = |full: String| full.rsplit("::").next().map(str::to_owned);
+    demangled.and_then(last).unwrap_or_else(|| name.to_owned())
+}
