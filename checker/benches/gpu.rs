@@ -11,22 +11,6 @@ use cuda::nvrtc::{self, CompileRequest, Limits, Toolchain};
 use exercise::{Arg, Exercise, LaunchSpec, Scalar, Speed};
 use ptx::Initializer;
 
-const EXERCISES: [Exercise; 13] = [
-    ex01_matmul_naive::EXERCISE,
-    ex02_matmul_tiled::EXERCISE,
-    ex03_ghost_elements::EXERCISE,
-    ex04_coarsening::EXERCISE,
-    ex05_transpose_coalescing::EXERCISE,
-    ex06_bank_padding::EXERCISE,
-    ex07_reduction_divergence::EXERCISE,
-    ex08_vectorized::EXERCISE,
-    ex09_occupancy::EXERCISE,
-    ex10_constant_halo::EXERCISE,
-    ex11_latency_hiding::EXERCISE,
-    ex12_sgemm::EXERCISE,
-    ex13_tensor_cores::EXERCISE,
-];
-
 const HEADERS: &[(&str, &str)] = &[("warplings.cuh", include_str!("../../kernels/warplings.cuh"))];
 
 /// Launches that one request times: inputs are handed over once for all of them.
@@ -202,7 +186,7 @@ fn main() {
         .configure_from_args();
     let mut group = criterion.benchmark_group(gpu.name.as_str());
     let (major, minor) = gpu.compute_capability;
-    for exercise in &EXERCISES {
+    for exercise in course::all().iter().map(|entry| &entry.exercise) {
         let Some(speed) = exercise.speed.filter(|speed| 10 * major + minor >= speed.min_capability) else {
             continue;
         };

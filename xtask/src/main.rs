@@ -28,7 +28,7 @@ enum Chore {
         #[arg(long)]
         out: Option<PathBuf>,
     },
-    /// Make the next exercise, registered and passing its checks, to be filled in.
+    /// Make the next exercise, which passes its checks, to be filled in.
     NewExercise {
         /// Its short name in lower case, like transpose_coalescing; the number is added.
         name: String,

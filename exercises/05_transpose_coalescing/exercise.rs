@@ -4,9 +4,6 @@ use exercise::problem::Transpose;
 use exercise::{Baseline, Case, Exercise, Goal, Requirement, Speed};
 use indoc::indoc;
 
-/// The file that the learner starts from.
-pub const STUB: &str = include_str!("../stub.cu");
-
 exercise::exercise! {
     /// Transpose through a tile.
     ///
@@ -20,9 +17,9 @@ exercise::exercise! {
         title: "Coalesced transpose",
         lesson: "Memory moves in 32-byte sectors; a tile in shared memory lets a warp use them whole on both sides.",
         kernel: "transpose",
-        stub: STUB,
+        stub: include_str!("stub.cu"),
         stub_fails: "too_slow store_sectors",
-        solution: include_str!("../../../solutions/05_transpose_coalescing/kernel.cu"),
+        solution: include_str!("../../solutions/05_transpose_coalescing/kernel.cu"),
         problem: &Transpose,
         cases: &[
             Case::new([1, 1, 1]),
@@ -52,7 +49,7 @@ exercise::exercise! {
             size: [8192, 8192, 1],
             baseline: Baseline {
                 name: "the naive transpose",
-                source: include_str!("../../../kernels/baselines/transpose_naive.cu"),
+                source: include_str!("../../kernels/baselines/transpose_naive.cu"),
                 kernel: "transpose_naive",
                 block: [32, 8, 1],
             },

@@ -4,9 +4,6 @@ use exercise::problem::RowSums;
 use exercise::{Baseline, Bound, Case, Exercise, Goal, Metric, Requirement, Speed};
 use indoc::indoc;
 
-/// The file that the learner starts from.
-pub const STUB: &str = include_str!("../stub.cu");
-
 exercise::exercise! {
     /// Occupancy.
     ///
@@ -20,9 +17,9 @@ exercise::exercise! {
         title: "Occupancy",
         lesson: "Threads, registers and shared memory of a block decide how many warps an SM has to hide latency with.",
         kernel: "row_sums",
-        stub: STUB,
+        stub: include_str!("stub.cu"),
         stub_fails: "too_slow occupancy",
-        solution: include_str!("../../../solutions/09_occupancy/kernel.cu"),
+        solution: include_str!("../../solutions/09_occupancy/kernel.cu"),
         problem: &RowSums,
         cases: &[
             Case::new([1, 1, 1]),
@@ -60,7 +57,7 @@ exercise::exercise! {
             size: [16_384, 8_192, 1],
             baseline: Baseline {
                 name: "the starved kernel",
-                source: include_str!("../../../kernels/baselines/row_sums_starved.cu"),
+                source: include_str!("../../kernels/baselines/row_sums_starved.cu"),
                 kernel: "row_sums_starved",
                 block: [64, 1, 1],
             },

@@ -4,9 +4,6 @@ use exercise::problem::TensorMatmul;
 use exercise::{Baseline, Bound, Case, Exercise, Goal, Metric, Requirement, Speed};
 use indoc::indoc;
 
-/// The file that the learner starts from.
-pub const STUB: &str = include_str!("../stub.cu");
-
 exercise::exercise! {
     /// Tensor cores.
     ///
@@ -26,9 +23,9 @@ exercise::exercise! {
         title: "Tensor cores",
         lesson: "One instruction of a warp multiplies small matrices whose elements lie spread over its lanes.",
         kernel: "matmul_tensor",
-        stub: STUB,
+        stub: include_str!("stub.cu"),
         stub_fails: "too_slow multiply_adds",
-        solution: include_str!("../../../solutions/13_tensor_cores/kernel.cu"),
+        solution: include_str!("../../solutions/13_tensor_cores/kernel.cu"),
         problem: &TensorMatmul,
         cases: &[
             Case::new([1, 1, 1]),
@@ -67,7 +64,7 @@ exercise::exercise! {
             size: [4096, 4096, 4096],
             baseline: Baseline {
                 name: "12's solution, without tensor cores",
-                source: include_str!("../../../solutions/12_sgemm/kernel.cu"),
+                source: include_str!("../../solutions/12_sgemm/kernel.cu"),
                 kernel: "sgemm",
                 block: [256, 1, 1],
             },

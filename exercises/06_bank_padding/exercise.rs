@@ -4,9 +4,6 @@ use exercise::problem::Transpose;
 use exercise::{Baseline, Bound, Case, Exercise, Goal, Metric, Requirement, Speed};
 use indoc::indoc;
 
-/// The file that the learner starts from.
-pub const STUB: &str = include_str!("../stub.cu");
-
 exercise::exercise! {
     /// Transpose without bank conflicts.
     ///
@@ -19,9 +16,9 @@ exercise::exercise! {
         title: "Bank conflicts",
         lesson: "Shared memory has 32 banks: lay data out so that the lanes of a warp meet different ones.",
         kernel: "transpose",
-        stub: STUB,
+        stub: include_str!("stub.cu"),
         stub_fails: "too_slow bank_conflicts",
-        solution: include_str!("../../../solutions/06_bank_padding/kernel.cu"),
+        solution: include_str!("../../solutions/06_bank_padding/kernel.cu"),
         problem: &Transpose,
         cases: &[
             Case::new([1, 1, 1]),
@@ -52,7 +49,7 @@ exercise::exercise! {
             size: [8192, 8192, 1],
             baseline: Baseline {
                 name: "05's solution",
-                source: include_str!("../../../solutions/05_transpose_coalescing/kernel.cu"),
+                source: include_str!("../../solutions/05_transpose_coalescing/kernel.cu"),
                 kernel: "transpose",
                 block: [32, 8, 1],
             },

@@ -4,9 +4,6 @@ use exercise::problem::Matmul;
 use exercise::{Baseline, Bound, Case, Exercise, Goal, Metric, Requirement, Speed};
 use indoc::indoc;
 
-/// The file that the learner starts from.
-pub const STUB: &str = include_str!("../stub.cu");
-
 exercise::exercise! {
     /// Vector loads and stores.
     ///
@@ -19,9 +16,9 @@ exercise::exercise! {
         title: "Vectorized loads and stores",
         lesson: "float4 moves four floats with one instruction; the address must be a multiple of 16 bytes.",
         kernel: "matmul_vectorized",
-        stub: STUB,
+        stub: include_str!("stub.cu"),
         stub_fails: "too_slow bytes_per_request",
-        solution: include_str!("../../../solutions/08_vectorized/kernel.cu"),
+        solution: include_str!("../../solutions/08_vectorized/kernel.cu"),
         problem: &Matmul,
         cases: &[
             Case::new([1, 1, 1]),
@@ -59,7 +56,7 @@ exercise::exercise! {
             size: [2048, 2048, 2048],
             baseline: Baseline {
                 name: "the same kernel, one float at a time",
-                source: include_str!("../../../kernels/baselines/matmul_scalar.cu"),
+                source: include_str!("../../kernels/baselines/matmul_scalar.cu"),
                 kernel: "matmul_scalar",
                 block: [8, 32, 1],
             },

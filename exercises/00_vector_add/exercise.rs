@@ -4,9 +4,6 @@ use exercise::problem::VectorAdd;
 use exercise::{Case, Exercise};
 use indoc::indoc;
 
-/// The file that the learner starts from.
-pub const STUB: &str = include_str!("../stub.cu");
-
 exercise::exercise! {
     /// Vector addition. Judged on correctness only: with 12 bytes moved per addition, every sound kernel is as fast as
     /// memory is.
@@ -16,9 +13,9 @@ exercise::exercise! {
         title: "Vector addition",
         lesson: "Number the threads through with blockIdx and threadIdx, and guard the last block.",
         kernel: "vector_add",
-        stub: STUB,
+        stub: include_str!("stub.cu"),
         stub_fails: "wrong_values",
-        solution: include_str!("../../../solutions/00_vector_add/kernel.cu"),
+        solution: include_str!("../../solutions/00_vector_add/kernel.cu"),
         problem: &VectorAdd,
         cases: &[
             Case::new([1, 1, 1]),

@@ -4,9 +4,6 @@ use exercise::problem::Matmul;
 use exercise::{Baseline, Bound, Case, Exercise, Goal, Metric, Requirement, Speed};
 use indoc::indoc;
 
-/// The file that the learner starts from.
-pub const STUB: &str = include_str!("../stub.cu");
-
 exercise::exercise! {
     /// Register tiles.
     ///
@@ -25,9 +22,9 @@ exercise::exercise! {
         title: "Thread coarsening",
         lesson: "Several outputs per thread, made by outer products in registers, relieve shared memory.",
         kernel: "matmul_coarse",
-        stub: STUB,
+        stub: include_str!("stub.cu"),
         stub_fails: "too_slow shared_reuse",
-        solution: include_str!("../../../solutions/04_coarsening/kernel.cu"),
+        solution: include_str!("../../solutions/04_coarsening/kernel.cu"),
         problem: &Matmul,
         cases: &[
             Case::new([1, 1, 1]),
@@ -66,7 +63,7 @@ exercise::exercise! {
             size: [2048, 2048, 2048],
             baseline: Baseline {
                 name: "02's solution",
-                source: include_str!("../../../solutions/02_matmul_tiled/kernel.cu"),
+                source: include_str!("../../solutions/02_matmul_tiled/kernel.cu"),
                 kernel: "matmul_tiled",
                 block: [32, 32, 1],
             },

@@ -4,9 +4,6 @@ use exercise::problem::Convolution;
 use exercise::{Baseline, Bound, Case, Exercise, Goal, Metric, Requirement, Speed};
 use indoc::indoc;
 
-/// The file that the learner starts from.
-pub const STUB: &str = include_str!("../stub.cu");
-
 exercise::exercise! {
     /// Convolution.
     ///
@@ -20,9 +17,9 @@ exercise::exercise! {
         title: "Convolution: constant memory and halos",
         lesson: "Constant memory serves what all threads read at once; a tile needs a halo of its neighbours' cells.",
         kernel: "convolve",
-        stub: STUB,
+        stub: include_str!("stub.cu"),
         stub_fails: "too_slow reuse",
-        solution: include_str!("../../../solutions/10_constant_halo/kernel.cu"),
+        solution: include_str!("../../solutions/10_constant_halo/kernel.cu"),
         problem: &Convolution,
         cases: &[
             Case::new([1, 1, 1]),
@@ -50,7 +47,7 @@ exercise::exercise! {
             size: [8192, 8192, 1],
             baseline: Baseline {
                 name: "weights and inputs from global memory",
-                source: include_str!("../../../kernels/baselines/convolve_naive.cu"),
+                source: include_str!("../../kernels/baselines/convolve_naive.cu"),
                 kernel: "convolve_naive",
                 block: [32, 8, 1],
             },

@@ -4,9 +4,6 @@ use exercise::problem::Matmul;
 use exercise::{Baseline, Bound, Case, Exercise, Goal, Metric, Requirement, Speed};
 use indoc::indoc;
 
-/// The file that the learner starts from.
-pub const STUB: &str = include_str!("../stub.cu");
-
 exercise::exercise! {
     /// Latency hiding.
     ///
@@ -19,9 +16,9 @@ exercise::exercise! {
         title: "Latency hiding",
         lesson: "Two buffers and asynchronous copies let memory and arithmetic work at the same time.",
         kernel: "matmul_pipelined",
-        stub: STUB,
+        stub: include_str!("stub.cu"),
         stub_fails: "uninitialized_read",
-        solution: include_str!("../../../solutions/11_latency_hiding/kernel.cu"),
+        solution: include_str!("../../solutions/11_latency_hiding/kernel.cu"),
         problem: &Matmul,
         cases: &[
             Case::new([1, 1, 1]),
@@ -58,7 +55,7 @@ exercise::exercise! {
             size: [2048, 2048, 2048],
             baseline: Baseline {
                 name: "the coarsened kernel, which waits for its tiles",
-                source: include_str!("../../../kernels/baselines/matmul_coarse.cu"),
+                source: include_str!("../../kernels/baselines/matmul_coarse.cu"),
                 kernel: "matmul_coarse",
                 block: [16, 16, 1],
             },

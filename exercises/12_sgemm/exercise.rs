@@ -4,9 +4,6 @@ use exercise::problem::Matmul;
 use exercise::{Baseline, Bound, Case, Exercise, Goal, Metric, Requirement, Speed};
 use indoc::indoc;
 
-/// The file that the learner starts from.
-pub const STUB: &str = include_str!("../stub.cu");
-
 exercise::exercise! {
     /// SGEMM.
     ///
@@ -19,9 +16,9 @@ exercise::exercise! {
         title: "SGEMM",
         lesson: "Tiles for every level of memory, vector accesses, banks, double buffering and registers, all at once.",
         kernel: "sgemm",
-        stub: STUB,
+        stub: include_str!("stub.cu"),
         stub_fails: "wrong_values",
-        solution: include_str!("../../../solutions/12_sgemm/kernel.cu"),
+        solution: include_str!("../../solutions/12_sgemm/kernel.cu"),
         problem: &Matmul,
         cases: &[
             Case::new([1, 1, 1]),
@@ -64,7 +61,7 @@ exercise::exercise! {
             size: [4096, 4096, 4096],
             baseline: Baseline {
                 name: "the coarsened kernel",
-                source: include_str!("../../../kernels/baselines/matmul_coarse.cu"),
+                source: include_str!("../../kernels/baselines/matmul_coarse.cu"),
                 kernel: "matmul_coarse",
                 block: [16, 16, 1],
             },

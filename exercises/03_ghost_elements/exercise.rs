@@ -4,9 +4,6 @@ use exercise::problem::Matmul;
 use exercise::{Baseline, Bound, Case, Exercise, Goal, Metric, Requirement, Speed};
 use indoc::indoc;
 
-/// The file that the learner starts from.
-pub const STUB: &str = include_str!("../stub.cu");
-
 exercise::exercise! {
     /// Tiled matrix multiplication for any size.
     ///
@@ -19,9 +16,9 @@ exercise::exercise! {
         title: "Ghost elements",
         lesson: "Tiles that reach over the edge: load zeros from outside, keep every thread for the barriers, guard the store.",
         kernel: "matmul_any_size",
-        stub: STUB,
+        stub: include_str!("stub.cu"),
         stub_fails: "out_of_bounds",
-        solution: include_str!("../../../solutions/03_ghost_elements/kernel.cu"),
+        solution: include_str!("../../solutions/03_ghost_elements/kernel.cu"),
         problem: &Matmul,
         cases: &[
             Case::new([1, 1, 1]),
@@ -49,7 +46,7 @@ exercise::exercise! {
             size: [2048, 2048, 2048],
             baseline: Baseline {
                 name: "02's solution",
-                source: include_str!("../../../solutions/02_matmul_tiled/kernel.cu"),
+                source: include_str!("../../solutions/02_matmul_tiled/kernel.cu"),
                 kernel: "matmul_tiled",
                 block: [32, 32, 1],
             },

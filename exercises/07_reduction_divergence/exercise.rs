@@ -4,9 +4,6 @@ use exercise::problem::RowSums;
 use exercise::{Baseline, Bound, Case, Exercise, Goal, Metric, Requirement, Speed};
 use indoc::indoc;
 
-/// The file that the learner starts from.
-pub const STUB: &str = include_str!("../stub.cu");
-
 exercise::exercise! {
     /// Row sums.
     ///
@@ -20,9 +17,9 @@ exercise::exercise! {
         title: "Reduction without divergence",
         lesson: "A warp runs both sides of a branch: let whole warps work or rest, or exchange values by shuffles.",
         kernel: "row_sums",
-        stub: STUB,
+        stub: include_str!("stub.cu"),
         stub_fails: "too_slow active_lanes",
-        solution: include_str!("../../../solutions/07_reduction_divergence/kernel.cu"),
+        solution: include_str!("../../solutions/07_reduction_divergence/kernel.cu"),
         problem: &RowSums,
         cases: &[
             Case::new([1, 1, 1]),
@@ -54,7 +51,7 @@ exercise::exercise! {
             size: [262_144, 512, 1],
             baseline: Baseline {
                 name: "the interleaved tree",
-                source: include_str!("../../../kernels/baselines/row_sums_interleaved.cu"),
+                source: include_str!("../../kernels/baselines/row_sums_interleaved.cu"),
                 kernel: "row_sums_interleaved",
                 block: [256, 1, 1],
             },

@@ -4,9 +4,6 @@ use exercise::problem::Matmul;
 use exercise::{Baseline, Case, Exercise, Goal, Requirement, Speed};
 use indoc::indoc;
 
-/// The file that the learner starts from.
-pub const STUB: &str = include_str!("../stub.cu");
-
 exercise::exercise! {
     /// Naive matrix multiplication.
     ///
@@ -20,9 +17,9 @@ exercise::exercise! {
         title: "Matrix multiplication",
         lesson: "Row-major indexing in two dimensions, with consecutive threads on consecutive columns.",
         kernel: "matmul_naive",
-        stub: STUB,
+        stub: include_str!("stub.cu"),
         stub_fails: "wrong_values",
-        solution: include_str!("../../../solutions/01_matmul_naive/kernel.cu"),
+        solution: include_str!("../../solutions/01_matmul_naive/kernel.cu"),
         problem: &Matmul,
         cases: &[
             Case::new([1, 1, 1]),
@@ -40,7 +37,7 @@ exercise::exercise! {
             size: [2048, 2048, 2048],
             baseline: Baseline {
                 name: "the row taken from threadIdx.x",
-                source: include_str!("../../../kernels/baselines/matmul_row_from_x.cu"),
+                source: include_str!("../../kernels/baselines/matmul_row_from_x.cu"),
                 kernel: "matmul_row_from_x",
                 block: [16, 16, 1],
             },

@@ -4,9 +4,6 @@ use exercise::problem::Matmul;
 use exercise::{Baseline, Bound, Case, Exercise, Goal, Metric, Requirement, Speed};
 use indoc::indoc;
 
-/// The file that the learner starts from.
-pub const STUB: &str = include_str!("../stub.cu");
-
 exercise::exercise! {
     /// Tiled matrix multiplication.
     ///
@@ -20,9 +17,9 @@ exercise::exercise! {
         title: "Tiled matrix multiplication",
         lesson: "Shared-memory tiles and their two barriers raise arithmetic intensity from 0.25 to TILE / 4 FLOP per byte.",
         kernel: "matmul_tiled",
-        stub: STUB,
+        stub: include_str!("stub.cu"),
         stub_fails: "too_slow reuse",
-        solution: include_str!("../../../solutions/02_matmul_tiled/kernel.cu"),
+        solution: include_str!("../../solutions/02_matmul_tiled/kernel.cu"),
         problem: &Matmul,
         // Multiples of 64: what to do with partial tiles is exercise 03.
         cases: &[
@@ -52,7 +49,7 @@ exercise::exercise! {
             size: [2048, 2048, 2048],
             baseline: Baseline {
                 name: "01's solution",
-                source: include_str!("../../../solutions/01_matmul_naive/kernel.cu"),
+                source: include_str!("../../solutions/01_matmul_naive/kernel.cu"),
                 kernel: "matmul_naive",
                 block: [16, 16, 1],
             },
