@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use criterion::measurement::{Measurement, ValueFormatter};
 use criterion::{Criterion, Throughput};
 use cuda::device::{self, Buffer, DeviceInfo, Image, Init, InputFile, Launch, Session, TimeRequest, Work};
-use cuda::nvrtc::{self, CompileRequest, Limits, Toolchain};
+use cuda::nvrtc::{self, CompileRequest, Toolchain};
 use exercise::{Arg, Exercise, LaunchSpec, Scalar, Speed};
 use ptx::Initializer;
 
@@ -89,12 +89,8 @@ impl<'a> Bench<'a> {
         speed: &Speed,
     ) -> Self {
         let request = CompileRequest {
-            source: exercise.solution,
-            name: "kernel.cu",
-            arch: gpu.arch(),
             headers: HEADERS,
-            options: &[],
-            limits: Limits::default(),
+            ..CompileRequest::new(exercise.solution, "kernel.cu", gpu.arch())
         };
         let compiled = nvrtc::compile(toolchain, &request).expect("the solution compiles");
         let module = ptx::parse(&compiled.ptx).expect("NVRTC writes PTX");
