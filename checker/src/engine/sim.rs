@@ -159,6 +159,8 @@ fn labels(fault: &Fault) -> (&'static str, &'static str) {
     match &fault.detail {
         Detail::Access { touch, .. } => (touched(touch), "also here"),
         Detail::Race { touch, other, .. } => (touched(touch), touched(other)),
+        Detail::Copy { is_async: true, .. } => ("copied to again here", "being copied to since here"),
+        Detail::Copy { touch, .. } => (touched(touch), "being copied to since here"),
         Detail::Uninitialized { sink, .. } => {
             let used = match sink {
                 Sink::Branch => "decides here",
@@ -178,6 +180,12 @@ fn labels(fault: &Fault) -> (&'static str, &'static str) {
         Detail::Barrier { problem: BarrierProblem::PartOfWarp, .. } => {
             ("only some threads of a warp get here", "others are here")
         }
+        Detail::Barrier { problem: BarrierProblem::Mixed | BarrierProblem::OutOfStep, .. } => {
+            ("some threads wait here", "others wait here")
+        }
+        Detail::Barrier { problem: BarrierProblem::LeftLoop, .. } => {
+            ("the others come here again", "some threads left here")
+        }
         Detail::Barrier { problem: BarrierProblem::ExitedEarlier, .. } => {
             ("the others meet here", "some threads left here")
         }
@@ -194,6 +202,7 @@ fn kind_name(kind: FaultKind) -> &'static str {
         FaultKind::OutOfBounds => "out_of_bounds",
         FaultKind::Misaligned => "misaligned",
         FaultKind::Race => "race",
+        FaultKind::CopyNotAwaited => "copy_not_awaited",
         FaultKind::UninitializedRead => "uninitialized_read",
         FaultKind::BarrierDivergence => "barrier_divergence",
         FaultKind::AliasedShared => "aliased_shared",

@@ -6,6 +6,7 @@ mod bad_run;
 mod corpus;
 mod course;
 mod day;
+mod faults;
 mod gpu;
 mod grade;
 mod report;

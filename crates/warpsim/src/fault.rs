@@ -15,6 +15,8 @@ pub enum FaultKind {
     Misaligned,
     /// Two unordered accesses to a byte, one of them a write.
     Race,
+    /// An access to shared memory that an asynchronous copy is still filling.
+    CopyNotAwaited,
     /// A value that nothing ever wrote decides something.
     UninitializedRead,
     /// A barrier that not all threads reach.
@@ -146,7 +148,11 @@ pub enum Detail {
         same_warp: bool,
         same_block: bool,
         same_value: bool,
+        /** The other side is an asynchronous copy, which its thread has waited for. */
+        after_copy: bool,
     },
+    /// An access to what a copy is still filling: how, whether by another copy, and where.
+    Copy { touch: Touch, is_async: bool, buffer: Option<String>, offset: u64 },
     /// An uninitialised value: where it ended, and what was never written.
     Uninitialized {
         sink: Sink,
@@ -202,6 +208,12 @@ pub enum BarrierProblem {
     NeverComplete,
     /// Some lanes or warps returned earlier (a warning).
     ExitedEarlier,
+    /// Threads meet at one barrier from two lines (a warning).
+    Mixed,
+    /// The same, and some threads are a barrier ahead of the others from then on.
+    OutOfStep,
+    /// Some threads came to the barrier before, and left the loop sooner than the others.
+    LeftLoop,
     /// `__syncwarp` or a shuffle whose mask lacks the caller.
     CallerNotInMask,
     /// `__syncwarp` or a shuffle whose mask names a lane that is alive elsewhere.
@@ -239,6 +251,16 @@ pub(crate) fn arrange(faults: Vec<Fault>) -> Vec<Fault> {
             }
         }
     }
+    // A copy that nobody has waited for races with everything; one word is enough.
+    let lines = |fault: &Fault| {
+        let mut lines =
+            [Some(&fault.party), fault.other.as_ref()].map(|party| party.map(|p| p.at.clone().ok_or(p.pc)));
+        lines.sort();
+        lines
+    };
+    let copies: Vec<_> =
+        arranged.iter().filter(|fault| fault.kind == FaultKind::CopyNotAwaited).map(lines).collect();
+    arranged.retain(|fault| fault.kind != FaultKind::Race || !copies.contains(&lines(fault)));
     arranged.sort_by_key(|fault| (fault.severity, fault.kind.rank()));
     arranged
 }
@@ -264,11 +286,12 @@ impl FaultKind {
             FaultKind::Misaligned => 2,
             FaultKind::AliasedShared => 3,
             FaultKind::BarrierDivergence => 4,
-            FaultKind::Race => 5,
-            FaultKind::UninitializedRead => 6,
-            FaultKind::Assert => 7,
-            FaultKind::Trap => 8,
-            FaultKind::Timeout => 9,
+            FaultKind::CopyNotAwaited => 5,
+            FaultKind::Race => 6,
+            FaultKind::UninitializedRead => 7,
+            FaultKind::Assert => 8,
+            FaultKind::Trap => 9,
+            FaultKind::Timeout => 10,
         }
     }
 }

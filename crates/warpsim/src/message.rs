@@ -22,6 +22,9 @@ impl Display for Fault {
                 }
             }
             Detail::Race { .. } => race(f, self),
+            Detail::Copy { touch, is_async, buffer, offset } => {
+                copy_not_awaited(f, self, *touch, *is_async, buffer.as_deref(), *offset)
+            }
             Detail::Uninitialized { sink, buffer, register } => {
                 uninitialized(f, self, *sink, buffer.as_deref(), *register)
             }
@@ -161,8 +164,16 @@ const SAME_VALUE: &str = "Both write the same value: if each should have a place
                           of them do it.";
 
 fn race(f: &mut Formatter<'_>, fault: &Fault) -> fmt::Result {
-    let Detail::Race { touch, other: other_touch, buffer, offset, same_warp, same_block, same_value } =
-        &fault.detail
+    let Detail::Race {
+        touch,
+        other: other_touch,
+        buffer,
+        offset,
+        same_warp,
+        same_block,
+        same_value,
+        after_copy,
+    } = &fault.detail
     else {
         return Ok(());
     };
@@ -205,9 +216,17 @@ fn race(f: &mut Formatter<'_>, fault: &Fault) -> fmt::Result {
     } else {
         write!(f, "{}", Who(other))?;
     }
-    write!(f, " {} it{}; nothing orders the two", verb(*other_touch), On(other))?;
+    let did = if *after_copy { "copies to" } else { verb(*other_touch) };
+    write!(f, " {did} it{}; nothing orders the two", On(other))?;
     if *same_value {
         return write!(f, ". {SAME_VALUE}");
+    }
+    if *after_copy {
+        return write!(
+            f,
+            ". The copying thread's wait makes what it copied its own only: put `{}` after the wait, before the others read.",
+            if *same_warp { "__syncwarp()" } else { "__syncthreads()" }
+        );
     }
     match (touch, other_touch) {
         // A barrier would only decide which of them wins.
@@ -238,6 +257,32 @@ fn race(f: &mut Formatter<'_>, fault: &Fault) -> fmt::Result {
             ". Blocks run in any order: use separate buffers for input and output, an atomic, or two launches."
         ),
     }
+}
+
+fn copy_not_awaited(
+    f: &mut Formatter<'_>,
+    fault: &Fault,
+    touch: Touch,
+    is_async: bool,
+    buffer: Option<&str>,
+    offset: u64,
+) -> fmt::Result {
+    let verb = if is_async { "copies to" } else { verb(touch) };
+    write!(f, "{} {verb} byte {offset} of ", Who(&fault.party))?;
+    match buffer {
+        Some(name) => write!(f, "`{name}`")?,
+        None => write!(f, "shared memory")?,
+    }
+    write!(f, "{}, which the asynchronous copy", On(&fault.party))?;
+    if let Some(other) = &fault.other {
+        write!(f, " of thread {}{}", Index(other.thread), On(other))?;
+    }
+    write!(
+        f,
+        " may still be filling: that thread has not waited for it. First have each thread wait for the group of its copies \
+         (`__pipeline_wait_prior(n)` or `cp.async.wait_group n`, where n groups that were committed later may stay in flight), \
+         then `__syncthreads()`."
+    )
 }
 
 fn uninitialized(
@@ -326,6 +371,36 @@ fn barrier(
              them never do. Have all threads of the block execute `__syncthreads()`, and give named barriers the right \
              number of threads."
         ),
+        BarrierProblem::Mixed | BarrierProblem::OutOfStep => {
+            write!(f, "{} waits at the barrier{at}", Who(&fault.party))?;
+            if let Some(other) = &fault.other {
+                write!(f, ", and thread {} at the one{}", Index(other.thread), On(other))?;
+            }
+            if problem == BarrierProblem::Mixed {
+                return write!(
+                    f,
+                    ": they meet there only because each way has a barrier. All threads of a block are to come to the same \
+                     `__syncthreads()`: put one after the condition instead of one in each part of it."
+                );
+            }
+            write!(
+                f,
+                ": the hardware takes the two for one, and from there on some threads are a barrier ahead of the others, \
+                 {missing} of which leave the kernel too soon. All threads of the block must come to the same \
+                 `__syncthreads()`: move the one that only some come to out of its condition."
+            )
+        }
+        BarrierProblem::LeftLoop => {
+            write!(f, "{missing} threads of block {block} left")?;
+            if let Some(other) = &fault.other {
+                write!(f, "{}", On(other))?;
+            }
+            write!(
+                f,
+                " while the others come to the barrier{at} once more: they go round the loop less often. Have all threads of \
+                 the block go round equally often, and guard only the work inside of the loop."
+            )
+        }
         BarrierProblem::ExitedEarlier => {
             write!(f, "{missing} threads of block {block} had already left the kernel")?;
             if let Some(other) = &fault.other {

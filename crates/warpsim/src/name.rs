@@ -26,17 +26,27 @@ impl Resolver for Names<'_> {
                 Some(Nearest { name: source_name(&buffer.name), bytes: buffer.data.len() as u64, offset })
             }
             Space::Shared => {
-                let inside = |v: &&SharedVariable| v.offset <= address;
+                let starts_before = |v: &&SharedVariable| v.offset <= address;
                 let variables = &self.program.shared;
                 let variable =
-                    variables.iter().filter(inside).max_by_key(|v| v.offset).or(variables.first())?;
-                let offset = address.wrapping_sub(variable.offset) as i64;
-                // An `extern` array is as long as what is left.
-                let rest = self.shared_bytes.saturating_sub(variable.offset);
-                let bytes = if variable.bytes == 0 { rest } else { variable.bytes };
-                Some(Nearest { name: source_name(&variable.name), bytes, offset })
+                    variables.iter().filter(starts_before).max_by_key(|v| v.offset).or(variables.first())?;
+                Some(self.near(variable, address))
             }
             Space::Local | Space::Constant | Space::Param => None,
+        }
+    }
+
+    fn object(&self, number: u32, address: u64) -> Option<Nearest> {
+        self.program.shared.get(number as usize).map(|variable| self.near(variable, address))
+    }
+}
+
+impl Names<'_> {
+    fn near(&self, variable: &SharedVariable, address: u64) -> Nearest {
+        Nearest {
+            name: source_name(&variable.name),
+            bytes: variable.end(self.shared_bytes) - variable.offset,
+            offset: address.wrapping_sub(variable.offset) as i64,
         }
     }
 }

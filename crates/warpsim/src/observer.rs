@@ -187,6 +187,9 @@ pub trait Observer: Send {
             self.access(at, &access);
         }
     }
+    /// Copies to shared memory that the instruction at `at` issued, as `access` says, are there now: their threads have
+    /// waited for them.
+    fn copy_arrived(&mut self, at: Site, access: &Access<'_>) {}
     /// A suppressed access of one lane.
     fn bad_access(&mut self, at: Site, bad: &BadAccess) {}
     /// A conditional branch: of the `active` lanes, `taken` jump.

@@ -11,9 +11,9 @@ use crate::fault::{Detail, Fault, FaultKind, Party, Severity, Space};
 use crate::launch::{Checks, Launch};
 use crate::memory::{Buffer, Device, View, Writes, commit, constant_memory, load};
 use crate::name::Names;
-use crate::observe::{self, InstructionFacts, Monitors};
+use crate::observe::{self, InstructionFacts, Monitors, Object};
 use crate::observer::{BadAccess, Observer, Site};
-use crate::program::Program;
+use crate::program::{Program, Step};
 use crate::report::{Outcome, Report};
 
 /// Ranges that a grid is cut into. It does not depend on the machine, so neither does anything else.
@@ -93,13 +93,10 @@ pub(crate) fn run(launch: &Launch, program: &Program, device: &mut Device, param
             .checked_add(launch.wall_limit)
             .unwrap_or_else(|| start + std::time::Duration::from_secs(1 << 30)),
     };
-    let facts = program.facts.iter();
     let watched = observe::Context {
         grid_dim: launch.grid,
         block_dim: launch.block,
-        instructions: facts
-            .map(|f| InstructionFacts { fp32_flops: u32::from(f.fp32_flops), is_fp64: f.is_fp64 })
-            .collect(),
+        instructions: facts(program, context.shared_bytes),
     };
     let monitors = || Monitors::new(&watched, launch.checks).with_footprint_of(launch.footprint_of);
     let total = if launch.checks == Checks::NONE && launch.footprint_of.is_none() {
@@ -139,6 +136,24 @@ pub(crate) fn run(launch: &Launch, program: &Program, device: &mut Device, param
         printed: String::from_utf8_lossy(&total.printed).into_owned(),
         seconds,
     }
+}
+
+/// What observers need to know of the instructions.
+fn facts(program: &Program, shared_bytes: u32) -> Vec<InstructionFacts> {
+    let object = |number: u32| {
+        let variable = &program.shared[number as usize];
+        Object { number, start: variable.offset, end: variable.end(shared_bytes.into()) }
+    };
+    let facts = program.facts.iter().zip(&program.code);
+    facts
+        .map(|(facts, inst)| InstructionFacts {
+            fp32_flops: u32::from(facts.fp32_flops),
+            is_fp64: facts.is_fp64,
+            is_counted_barrier: matches!(inst.step, Step::Barrier(barrier) if barrier.counted),
+            element_bytes: program.memory_of(inst).map_or(0, |memory| memory.bytes),
+            object: facts.object.map(object),
+        })
+        .collect()
 }
 
 /// Runs all blocks, in parallel if that gives the same as one after another.

@@ -84,8 +84,8 @@ fn costs_are_given_by_line_and_add_up() {
 #[test]
 fn flops_and_double_precision_are_counted_per_lane_and_per_warp() {
     let instructions = vec![
-        InstructionFacts { fp32_flops: 2, is_fp64: false },
-        InstructionFacts { fp32_flops: 0, is_fp64: true },
+        InstructionFacts { fp32_flops: 2, is_fp64: false, ..Default::default() },
+        InstructionFacts { fp32_flops: 0, is_fp64: true, ..Default::default() },
     ];
     let context = Context { grid_dim: [1, 1, 1], block_dim: [32, 1, 1], instructions };
     let mut monitors = Monitors::new(&context, Checks { counters: true, ..Checks::NONE });
@@ -270,6 +270,24 @@ fn warp_masks_must_name_those_that_are_there() {
         assert_eq!(kinds(&findings), [FaultKind::BarrierDivergence]);
         assert!(findings.faults[0].to_string().contains("thread (33, 0, 0)"));
     }
+}
+
+#[test]
+fn barriers_that_pair_up_from_two_lines_are_told() {
+    let told = |trace: Trace| trace.faults();
+    // Each warp has a barrier of its own: suspicious.
+    let mut trace = Trace::new(64);
+    trace.arrive(0, (0, WARP), 10).arrive(0, (1, WARP), 20).complete(0, &[WARP; 2], &[WARP; 2]);
+    assert_eq!(told(trace), [(Warning, 10, Some(20))]);
+    // One warp has two: it is alone with the second.
+    let mut trace = Trace::new(64);
+    trace.arrive(0, (0, WARP), 10).arrive(0, (1, WARP), 20).complete(0, &[WARP; 2], &[WARP; 2]);
+    trace.exit((1, WARP), 21).barrier(20);
+    assert_eq!(told(trace), [(Error, 10, Some(20))]);
+    // One warp leaves the loop sooner.
+    let mut trace = Trace::new(64);
+    trace.barrier(10).exit((1, WARP), 11).barrier(10);
+    assert_eq!(told(trace), [(Error, 10, Some(11))]);
 }
 
 /// What a learner reads first: errors, causes before consequences, earlier blocks before later ones.

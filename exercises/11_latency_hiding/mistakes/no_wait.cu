@@ -1,5 +1,5 @@
 // Never waits for the copies: a barrier does not.
-// expect: uninitialized_read
+// expect: copy_not_awaited
 #include "warplings.cuh"
 
 #define TILE 16              // threads in x and in y, and the depth of the tiles

@@ -46,7 +46,12 @@ pub(crate) fn run(submission: &Submission, run: &Run) {
     match run.verdict {
         RunVerdict::Clean => {
             let machine = run.gpu.as_deref().unwrap_or("warpsim");
-            println!("{} in {:.3} s on {machine}", "clean".green().bold(), run.seconds);
+            // Warnings alone make no kernel wrong.
+            let but = match run.findings.len() {
+                0 => String::new(),
+                warnings => format!(" but for {}", message::counted(warnings, "warning")),
+            };
+            println!("{}{but} in {:.3} s on {machine}", "clean".green().bold(), run.seconds);
         }
         RunVerdict::Faults => println!("{}", message::counted(errors, "fault").red().bold()),
         RunVerdict::Timeout => println!("{}", "timeout: the kernel did not finish".red().bold()),

@@ -149,8 +149,7 @@ impl<O: Observer> Machine<'_, '_, O> {
                     }
                 }
                 Step::AsyncCopy(number) => {
-                    let copy = &self.context.program.copies[number as usize];
-                    self.async_copy(warp, fragment, at!(), copy, &inst.ops, active);
+                    self.async_copy(warp, fragment, at!(), number, &inst.ops, active);
                 }
                 Step::AsyncCommit => warp.copies.commit(active),
                 Step::AsyncWait(pending) => self.async_wait(warp, pending, active),

@@ -11,12 +11,13 @@ mod printf;
 mod schedule;
 pub(crate) mod warp;
 
+use std::ops::Range;
 use std::time::Instant;
 
 use crate::fault::Refused;
 use crate::memory::View;
 use crate::observer::{Observer, Site};
-use crate::program::Program;
+use crate::program::{Program, RESERVED_SHARED_BYTES};
 pub use access::layout::PatternCache;
 pub(crate) use access::layout::{Eight, Entry, Shape};
 use access::on_chip::SharedMemory;
@@ -43,6 +44,17 @@ pub(crate) struct Context<'p> {
 }
 
 impl Context<'_> {
+    /// Where the shared memory lies that the system keeps for itself: beyond what is the kernel's, and not right behind it, so
+    /// that an access past the end stays one.
+    pub(crate) fn reserved_shared(&self) -> Range<u64> {
+        let bytes = u64::from(self.shared_bytes);
+        if !self.program.uses_reserved_shared() {
+            return bytes..bytes;
+        }
+        let start = (bytes + 1).next_multiple_of(RESERVED_SHARED_BYTES.into());
+        start..start + u64::from(RESERVED_SHARED_BYTES)
+    }
+
     pub(crate) fn threads_per_block(&self) -> u32 {
         self.block_dim.iter().product()
     }
@@ -124,7 +136,7 @@ impl<'c, 'v, O: Observer> Machine<'c, 'v, O> {
             view,
             observer,
             block: 0,
-            shared: SharedMemory::new(context.shared_bytes as usize),
+            shared: SharedMemory::new(context.shared_bytes as usize, context.reserved_shared()),
             barriers: Barriers::new(warps),
             patterns: PatternCache::new(),
             placed: vec![crate::fuse::Placed::IN_REGISTERS; context.program.most_rows()],

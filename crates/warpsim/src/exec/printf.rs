@@ -83,7 +83,7 @@ impl<O: Observer> Machine<'_, '_, O> {
                 }
                 u64::MAX
             }
-            Space::Shared => self.shared.data.len() as u64,
+            Space::Shared => self.shared.bytes as u64,
             Space::Local => u64::from(warp.local.stride),
             Space::Constant => self.context.constant.len() as u64,
             Space::Param => self.context.params.len() as u64,

@@ -455,6 +455,9 @@ fn constant_value(context: &Context<'_>, warp: u32, lane: u32, constant: Constan
         Constant::Global { variable, offset } => {
             window::buffer_address(context.first_global + variable as usize).wrapping_add(offset as u64)
         }
+        Constant::Shared { variable, offset } => {
+            context.program.shared[variable as usize].offset.wrapping_add(offset as u64)
+        }
         Constant::Param { offset, bytes, signed } => {
             let mut raw = [0; 8];
             let from = offset as usize;
@@ -481,6 +484,7 @@ fn constant_value(context: &Context<'_>, warp: u32, lane: u32, constant: Constan
                 Special::LaneMask(LaneMask::Gt) => (u32::MAX << lane) & !(1 << lane),
                 Special::DynamicSharedBytes => context.dynamic_shared,
                 Special::TotalSharedBytes => context.shared_bytes,
+                Special::ReservedShared(offset) => context.reserved_shared().start as u32 + offset,
             };
             u64::from(value)
         }

@@ -166,7 +166,7 @@ impl<O: Observer> Machine<'_, '_, O> {
         let pc = rows.loads.each[0].pc;
         let (first, known) = self.place_words(warp, pc, rows.base, rows.offset, UNKNOWN)?;
         let mut entry = self.patterns.entry(known);
-        let last = (self.shared.data.len() as u64).checked_sub(4)?;
+        let last = (self.shared.bytes as u64).checked_sub(4)?;
         let lowest = first.wrapping_add_signed(rows.loads.lowest);
         let highest = first.wrapping_add_signed(rows.loads.highest);
         if !entry.shape.fits(lowest, lowest, last, 4) || !entry.shape.fits(highest, highest, last, 4) {

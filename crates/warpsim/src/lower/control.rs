@@ -295,6 +295,7 @@ impl FunctionLowerer<'_, '_> {
             reads: vec![Reg { class: kind.class(), index: a }, Reg { class: Class::Word, index: mask }],
             writes: vec![Reg { class: Class::Word, index: d }, Reg { class: Class::Pred, index: p }],
             rule: FlowRule::Any,
+            ..Draft::default()
         };
         let step = Step::Match { all: instruction.has("all"), wide };
         self.emit(step, Operands { dst: [d, p], src: [a, mask, 0, 0], imm: 0 }, draft);
@@ -316,7 +317,12 @@ impl FunctionLowerer<'_, '_> {
         let a = self.source(&sources[0], Kind::Bits(32))?;
         let mask = self.source(&sources[1], Kind::Bits(32))?;
         let d = self.destination(to, Class::Word)?;
-        let draft = Draft { reads: vec![word(a), word(mask)], writes: vec![word(d)], rule: FlowRule::Any };
+        let draft = Draft {
+            reads: vec![word(a), word(mask)],
+            writes: vec![word(d)],
+            rule: FlowRule::Any,
+            ..Draft::default()
+        };
         self.emit(Step::Redux(function), Operands { dst: [d, 0], src: [a, mask, 0, 0], imm: 0 }, draft);
         Ok(())
     }
@@ -334,6 +340,7 @@ impl FunctionLowerer<'_, '_> {
             reads: vec![Reg { class: Class::Word, index: mask }],
             writes: vec![Reg { class: Class::Word, index: d }, Reg { class: Class::Pred, index: p }],
             rule: FlowRule::Any,
+            ..Draft::default()
         };
         self.emit(Step::Elect, Operands { dst: [d, p], src: [mask, 0, 0, 0], imm: 0 }, draft);
         Ok(())

@@ -7,7 +7,7 @@ use ptx::{Instruction, StateSpace, Statement, Type};
 use super::layout::{self, Location};
 use super::lines::Lines;
 use super::operand::{special, unknown_name};
-use super::{Builder, MAX_REGISTERS, graph, invalid};
+use super::{Builder, MAX_REGISTERS, confirm, graph, invalid, object};
 use crate::program::{
     Constant, Facts, Flow, FlowRule, FrameSize, Function, Guard, Inst, LowerError, NOWHERE, Place, Reg, Step,
 };
@@ -27,6 +27,8 @@ pub(super) enum Name {
 /// Registers an instruction reads and writes, before frames have their final size.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Draft {
+    /// The variable of shared memory that its address names outright.
+    pub(crate) object: Option<u32>,
     pub(crate) reads: Vec<Reg>,
     pub(crate) writes: Vec<Reg>,
     pub(crate) rule: FlowRule,
@@ -291,7 +293,11 @@ impl<'b, 'm> FunctionLowerer<'b, 'm> {
         let not = super::instruction::not_pred();
         let ops = Operands { dst: [out.index, 0], src: [reg.index, 0, 0, 0], imm: 0 };
         let guard = std::mem::replace(&mut self.guard, Guard::Always);
-        self.emit(Step::Alu(not), ops, Draft { reads: vec![reg], writes: vec![out], rule: FlowRule::Any });
+        self.emit(
+            Step::Alu(not),
+            ops,
+            Draft { reads: vec![reg], writes: vec![out], rule: FlowRule::Any, ..Draft::default() },
+        );
         self.guard = guard;
         out.index
     }
@@ -376,6 +382,7 @@ impl<'b, 'm> FunctionLowerer<'b, 'm> {
             }
         }
         let program = &mut self.builder.program;
+        confirm::relax(&mut program.code[self.first as usize..], &self.drafts);
         let mut unset = graph::analyse(program, self.first, &self.drafts, &self.frame.returns);
         // Constants and parameters are set before the function runs.
         unset.retain(|reg| {
@@ -383,6 +390,14 @@ impl<'b, 'm> FunctionLowerer<'b, 'm> {
                 && !self.frame.params.contains(&Place::Register(*reg))
         });
         self.frame.unset = unset;
+        let program = &mut self.builder.program;
+        let objects =
+            object::find(program, self.first, &self.drafts, &self.frame.constants, size.total(), |reg| {
+                size.unified(reg)
+            });
+        for (facts, object) in program.facts[self.first as usize..].iter_mut().zip(objects) {
+            facts.object = object;
+        }
         let flow = |draft: &Draft| flow(draft, size);
         self.builder.program.flow.extend(self.drafts.iter().map(flow));
         self.builder.program.functions.push(self.frame);

@@ -141,7 +141,11 @@ impl FunctionLowerer<'_, '_> {
         let alu = if is_signed { alu!(|a: i32| i64::from(a)) } else { alu!(|a: u32| u64::from(a)) };
         let reads = vec![Reg { class: Class::Word, index: from }];
         let ops = Operands { dst: [to.index, 0], src: [from, 0, 0, 0], imm: 0 };
-        self.emit(Step::Alu(alu.select()), ops, Draft { reads, writes: vec![to], rule: FlowRule::Any });
+        self.emit(
+            Step::Alu(alu.select()),
+            ops,
+            Draft { reads, writes: vec![to], rule: FlowRule::Any, ..Draft::default() },
+        );
     }
 
     /// As [`Self::source`], but a register may be wider: its lower bits count.
@@ -152,7 +156,7 @@ impl FunctionLowerer<'_, '_> {
         let from = Reg { class: Class::Wide, index: self.source(operand, Kind::Bits(64))? };
         let to = self.temporary(Class::Word);
         let ops = Operands { dst: [to.index, 0], src: [from.index, 0, 0, 0], imm: 0 };
-        let draft = Draft { reads: vec![from], writes: vec![to], rule: FlowRule::Any };
+        let draft = Draft { reads: vec![from], writes: vec![to], rule: FlowRule::Any, ..Draft::default() };
         self.emit(Step::Alu(alu!(|a: u64| a as u32).select()), ops, draft);
         Ok(to.index)
     }
@@ -236,6 +240,7 @@ impl FunctionLowerer<'_, '_> {
             reads: vec![Reg { class, index: from }],
             writes: vec![Reg { class, index: to }],
             rule: FlowRule::Any,
+            ..Draft::default()
         };
         let ops = Operands { dst: [to, 0], src: [from, 0, 0, 0], imm: 0 };
         self.emit(Step::Alu(alu.select()), ops, draft);
@@ -300,7 +305,11 @@ impl FunctionLowerer<'_, '_> {
         let ops = Operands { src: [from.index, 0, 0, 0], imm, ..Operands::default() };
         let wide = from.class == Class::Wide;
         let step = Step::Unpack { bits, count: parts.len() as u8, wide };
-        self.emit(step, ops, Draft { reads: vec![from], writes: regs, rule: FlowRule::Any });
+        self.emit(
+            step,
+            ops,
+            Draft { reads: vec![from], writes: regs, rule: FlowRule::Any, ..Draft::default() },
+        );
         Ok(())
     }
 
@@ -316,7 +325,11 @@ impl FunctionLowerer<'_, '_> {
         let imm = self.list(&regs);
         let ops = Operands { dst: [to.index, 0], imm, ..Operands::default() };
         let step = Step::Pack { bits, count: parts.len() as u8, wide: class == Class::Wide };
-        self.emit(step, ops, Draft { reads: regs, writes: vec![to], rule: FlowRule::Any });
+        self.emit(
+            step,
+            ops,
+            Draft { reads: regs, writes: vec![to], rule: FlowRule::Any, ..Draft::default() },
+        );
         Ok(())
     }
 
@@ -338,7 +351,8 @@ impl FunctionLowerer<'_, '_> {
         let b = self.constant(Constant::Bits(base), Class::Wide);
         let to = self.destination(to, Class::Wide)?;
         let wide = |index| Reg { class: Class::Wide, index };
-        let draft = Draft { reads: vec![wide(a)], writes: vec![wide(to)], rule: FlowRule::Any };
+        let draft =
+            Draft { reads: vec![wide(a)], writes: vec![wide(to)], rule: FlowRule::Any, ..Draft::default() };
         let add = alu!(|a: u64, b: u64| a.wrapping_add(b)).select();
         self.emit(Step::Alu(add), Operands { dst: [to, 0], src: [a, b, 0, 0], imm: 0 }, draft);
         Ok(())
@@ -364,6 +378,7 @@ impl FunctionLowerer<'_, '_> {
             reads: vec![Reg { class: Class::Wide, index: from }],
             writes: vec![Reg { class: Class::Pred, index: to }],
             rule: FlowRule::Any,
+            ..Draft::default()
         };
         self.emit(Step::Alu(alu.select()), Operands { dst: [to, 0], src: [from, 0, 0, 0], imm: 0 }, draft);
         Ok(())

@@ -150,7 +150,7 @@ impl FunctionLowerer<'_, '_> {
         self.emit(
             Step::Alu(alu.select()),
             ops,
-            Draft { reads: from.to_vec(), writes: vec![to], rule: FlowRule::Any },
+            Draft { reads: from.to_vec(), writes: vec![to], rule: FlowRule::Any, ..Draft::default() },
         );
     }
 }

@@ -329,6 +329,9 @@ impl FunctionLowerer<'_, '_> {
             ops.src[0] = base.index;
             draft.reads.push(base);
         }
+        if let Some(Location::Shared(at)) = target.variable {
+            draft.object = Some(self.shared_variable(at));
+        }
         draft.rule = FlowRule::Any;
     }
 }

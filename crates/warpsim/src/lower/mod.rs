@@ -3,6 +3,7 @@
 //! Names become register indices and addresses, instructions become steps, branches learn where their lanes meet
 //! again (the immediate post-dominator).
 
+mod confirm;
 mod control;
 mod function;
 mod graph;
@@ -12,6 +13,7 @@ mod lines;
 mod matrix;
 mod mbarrier;
 mod memory;
+mod object;
 mod operand;
 #[cfg(test)]
 mod table;

@@ -6,7 +6,7 @@ use super::function::{FunctionLowerer, Name};
 use super::invalid;
 use super::layout::Location;
 use crate::fault::Space;
-use crate::program::{Constant, LaneMask, LowerError, Reg, Special, Step};
+use crate::program::{Constant, LaneMask, LowerError, RESERVED_SHARED_BYTES, Reg, Special, Step};
 use crate::registers::{Class, Kind, Operands};
 
 /// The parts of a memory operand.
@@ -82,7 +82,8 @@ impl FunctionLowerer<'_, '_> {
     /// The address of a variable as a value, in the variable's own space.
     fn address_value(&mut self, location: Location, offset: i64, class: Class) -> Result<u16, LowerError> {
         let constant = match location {
-            Location::Shared(at) | Location::Constant(at) => Constant::Bits(at.wrapping_add(offset as u64)),
+            Location::Shared(at) => Constant::Shared { variable: self.shared_variable(at), offset },
+            Location::Constant(at) => Constant::Bits(at.wrapping_add(offset as u64)),
             Location::Param { offset: at, .. } => Constant::Bits(u64::from(at).wrapping_add(offset as u64)),
             Location::Global(variable) => Constant::Global { variable, offset },
             Location::Local { offset: at, .. } => {
@@ -94,6 +95,12 @@ impl FunctionLowerer<'_, '_> {
             }
         };
         Ok(self.constant(constant, class))
+    }
+
+    /// The number of the variable of shared memory that begins at `at`. `extern` arrays are one and the same.
+    pub(super) fn shared_variable(&self, at: u64) -> u32 {
+        let variables = &self.builder.program.shared;
+        variables.iter().position(|variable| variable.offset == at).unwrap_or(0) as u32
     }
 
     /// The register a destination operand names.
@@ -227,20 +234,16 @@ pub(super) fn special(name: &str) -> Option<Constant> {
         "%lanemask_ge" => Special::LaneMask(LaneMask::Ge),
         "%dynamic_smem_size" => Special::DynamicSharedBytes,
         "%total_smem_size" | "%aggr_smem_size" => Special::TotalSharedBytes,
-        "%smid"
-        | "%gridid"
-        | "%reserved_smem_offset_begin"
-        | "%reserved_smem_offset_end"
-        | "%reserved_smem_offset_cap" => return Some(Constant::Bits(0)),
+        "%reserved_smem_offset_begin" => Special::ReservedShared(0),
+        "%reserved_smem_offset_end" => Special::ReservedShared(RESERVED_SHARED_BYTES),
+        "%reserved_smem_offset_cap" => return Some(Constant::Bits(RESERVED_SHARED_BYTES.into())),
+        "%reserved_smem_offset_0" => Special::ReservedShared(0),
+        "%reserved_smem_offset_1" => Special::ReservedShared(RESERVED_SHARED_BYTES / 2),
+        "%smid" | "%gridid" => return Some(Constant::Bits(0)),
         "%nsmid" => return Some(Constant::Bits(1)),
         "WARP_SZ" => return Some(Constant::Bits(32)),
-        // Counters that a profiler sets up, and memory that the system keeps for itself: there is none here.
-        _ if stem.starts_with("%envreg")
-            || is_numbered(stem, "%pm")
-            || is_numbered(stem, "%reserved_smem_offset_") =>
-        {
-            return Some(Constant::Bits(0));
-        }
+        // Counters that a profiler sets up: there are none here.
+        _ if stem.starts_with("%envreg") || is_numbered(stem, "%pm") => return Some(Constant::Bits(0)),
         _ => return None,
     };
     Some(Constant::Special(special))

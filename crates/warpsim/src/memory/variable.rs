@@ -54,7 +54,7 @@ fn relocate(data: &mut [u8], relocations: &[Relocation], first_global: usize) {
                 window::buffer_address(first_global + variable as usize).wrapping_add(offset as u64)
             }
             Constant::Bits(bits) => bits,
-            Constant::Special(_) | Constant::Param { .. } => 0,
+            Constant::Special(_) | Constant::Param { .. } | Constant::Shared { .. } => 0,
         };
         let bytes = relocation.bytes;
         data[relocation.at..relocation.at + bytes]

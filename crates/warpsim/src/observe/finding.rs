@@ -6,6 +6,7 @@ use std::collections::hash_map::Entry;
 
 use super::{Context, Resolver};
 use crate::fault::{BarrierProblem, Detail, Fault, FaultKind, Party, Severity, Sink, Space, Touch};
+use crate::memory::window;
 
 /// Who did something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,8 +62,9 @@ impl Witness {
 /// The particulars of a [`Finding`].
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Facts {
-    Access { touch: Touch, space: Space, bytes: u32, address: u64 },
-    Race { touch: Touch, other: Touch, space: Space, address: u64, same_value: bool },
+    Access { touch: Touch, space: Space, bytes: u32, address: u64, object: Option<u32> },
+    Race { touch: Touch, other: Touch, space: Space, address: u64, same_value: bool, after_copy: bool },
+    Copy { touch: Touch, is_async: bool, address: u64 },
     Uninitialized { sink: Sink, read: Option<(Space, u64)>, register: bool },
     Barrier { problem: BarrierProblem, present: u32, missing: u32 },
 }
@@ -102,8 +104,26 @@ impl FindingSet {
 
     /// Fills in names and lines.
     pub(super) fn resolve(self, context: &Context, resolver: &dyn Resolver) -> Vec<Fault> {
-        self.findings.into_iter().map(|(finding, count)| finding.resolve(count, context, resolver)).collect()
+        let faults =
+            self.findings.into_iter().map(|(finding, count)| finding.resolve(count, context, resolver));
+        faults.filter_map(same_barrier).collect()
     }
+}
+
+/// One `__syncthreads()` may be several instructions: then nobody met at different ones.
+fn same_barrier(mut fault: Fault) -> Option<Fault> {
+    let is_one_line =
+        fault.other.as_ref().is_some_and(|other| other.at.is_some() && other.at == fault.party.at);
+    if let Detail::Barrier { problem, .. } = &mut fault.detail
+        && is_one_line
+    {
+        match problem {
+            BarrierProblem::Mixed => return None,
+            BarrierProblem::OutOfStep => (*problem, fault.other) = (BarrierProblem::LeftLoop, None),
+            _ => {}
+        }
+    }
+    Some(fault)
 }
 
 impl Finding {
@@ -135,8 +155,18 @@ impl Facts {
         resolver: &dyn Resolver,
     ) -> (Option<Space>, Detail) {
         match self {
-            Facts::Access { touch, space, bytes, address } => {
-                let nearest = resolver.nearest(space, address);
+            Facts::Access { touch, space, bytes, address, object } => {
+                let nearest = match object {
+                    Some(number) => resolver.object(number, address),
+                    None => resolver.nearest(space, address),
+                };
+                // A generic address that only happens to be where other kernels have shared memory.
+                let (space, address) = match nearest {
+                    None if space == Space::Shared => {
+                        (Space::Global, address.wrapping_add(window::generic_base(Space::Shared)))
+                    }
+                    _ => (space, address),
+                };
                 let outside = nearest.as_ref().map_or(0, |nearest| {
                     let past_end =
                         nearest.offset.saturating_add(i64::from(bytes)).saturating_sub(nearest.bytes as i64);
@@ -146,7 +176,7 @@ impl Facts {
                     nearest.map_or((None, 0), |nearest| (Some(nearest.name), nearest.bytes));
                 (Some(space), Detail::Access { touch, bytes, address, buffer, buffer_bytes, outside })
             }
-            Facts::Race { touch, other: other_touch, space, address, same_value } => {
+            Facts::Race { touch, other: other_touch, space, address, same_value, after_copy } => {
                 let nearest = resolver.nearest(space, address);
                 let distance = other.map_or(Distance::Threads, |other| party.distance(other));
                 let detail = Detail::Race {
@@ -157,8 +187,15 @@ impl Facts {
                     same_warp: distance == Distance::Threads,
                     same_block: distance != Distance::Blocks,
                     same_value,
+                    after_copy,
                 };
                 (Some(space), detail)
+            }
+            Facts::Copy { touch, is_async, address } => {
+                let nearest = resolver.nearest(Space::Shared, address);
+                let offset = nearest.as_ref().map_or(address, |nearest| nearest.offset as u64);
+                let buffer = nearest.map(|nearest| nearest.name);
+                (Some(Space::Shared), Detail::Copy { touch, is_async, buffer, offset })
             }
             Facts::Uninitialized { sink, read, register } => {
                 let buffer = read

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `memcheck` | accesses out of bounds, misaligned accesses |
 //! | `racecheck` | unordered accesses |
+//! | `copycheck` | accesses to what an asynchronous copy is still filling |
 //! | `initcheck` | uses of values that nothing wrote |
 //! | `synccheck` | divergent barriers |
 //! | `traffic` | requests, sectors, wavefronts, bytes |
@@ -16,6 +17,7 @@
 
 use std::collections::BTreeMap;
 
+mod copycheck;
 mod divergence;
 mod finding;
 mod footprint;
@@ -32,6 +34,7 @@ use crate::launch::Checks;
 use crate::observer::{Access, BadAccess, Observer, Repeats, Scope, Site};
 use crate::report::{self, LineCounters, WorstAccess};
 
+use copycheck::Copycheck;
 use divergence::Divergence;
 use footprint::Footprint;
 use initcheck::Initcheck;
@@ -58,6 +61,23 @@ pub struct InstructionFacts {
     pub fp32_flops: u32,
     /// Whether it computes in double precision.
     pub is_fp64: bool,
+    /// Whether it is a barrier that gives the number of threads which it is for.
+    pub is_counted_barrier: bool,
+    /// Bytes of one element that it accesses in memory; 0 if it accesses none.
+    pub element_bytes: u8,
+    /// The variable of shared memory that it is to keep to, if that is known.
+    pub object: Option<Object>,
+}
+
+/// A variable of shared memory: all that a pointer into it may reach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Object {
+    /// By which a [`Resolver`] knows it.
+    pub number: u32,
+    /// Address of its first byte.
+    pub start: u64,
+    /// The first address after it.
+    pub end: u64,
 }
 
 impl Context {
@@ -99,6 +119,11 @@ pub trait Resolver {
     /// The buffer or variable that contains an address, else the one it is closest to. Shared memory has offsets
     /// for addresses.
     fn nearest(&self, space: Space, address: u64) -> Option<Nearest>;
+    /// A variable of shared memory by its number, and where an address is from its start.
+    fn object(&self, number: u32, address: u64) -> Option<Nearest> {
+        let _ = number;
+        self.nearest(Space::Shared, address)
+    }
 }
 
 /// A buffer or variable, and a place in or near it.
@@ -134,6 +159,7 @@ pub struct Monitors {
     context: Context,
     memcheck: Memcheck,
     racecheck: Option<Racecheck>,
+    copycheck: Option<Copycheck>,
     initcheck: Option<Initcheck>,
     synccheck: Option<Synccheck>,
     traffic: Option<Traffic>,
@@ -148,6 +174,7 @@ impl Monitors {
         Monitors {
             memcheck: Memcheck::default(),
             racecheck: checks.race.then(|| Racecheck::new(&context.present_lanes())),
+            copycheck: (checks.race || checks.init).then(Copycheck::default),
             initcheck: checks.init.then(|| Initcheck::new(instructions)),
             synccheck: checks.sync.then(|| Synccheck::new(context.present_lanes())),
             traffic: checks.counters.then(|| Traffic::new(instructions)),
@@ -179,6 +206,9 @@ impl Monitors {
     pub fn merge(&mut self, later: Monitors) {
         self.memcheck.findings.merge(later.memcheck.findings);
         if let (Some(own), Some(later)) = (&mut self.racecheck, later.racecheck) {
+            own.findings.merge(later.findings);
+        }
+        if let (Some(own), Some(later)) = (&mut self.copycheck, later.copycheck) {
             own.findings.merge(later.findings);
         }
         if let (Some(own), Some(later)) = (&mut self.initcheck, later.initcheck) {
@@ -220,6 +250,7 @@ impl Monitors {
         let sets = [
             Some(self.memcheck.findings),
             self.racecheck.map(|check| check.findings),
+            self.copycheck.map(|check| check.findings),
             self.initcheck.map(|check| check.findings),
             self.synccheck.map(|check| check.findings),
         ];
@@ -233,6 +264,15 @@ impl Monitors {
             worst: worst.unwrap_or_default(),
             footprint: self.footprint.map(|footprint| footprint.resolve(resolver)).unwrap_or_default(),
         }
+    }
+
+    /// The variable of shared memory that an instruction is to keep to.
+    #[inline]
+    fn object_of(&self, pc: u32, space: Space) -> Option<Object> {
+        if space != Space::Shared {
+            return None;
+        }
+        self.context.instructions[pc as usize].object
     }
 
     fn count(&self, pc: usize, facts: &InstructionFacts) -> Counters {
@@ -251,6 +291,9 @@ impl Observer for Monitors {
     fn block_start(&mut self, block: u64) {
         if let Some(racecheck) = &mut self.racecheck {
             racecheck.block_start(block);
+        }
+        if let Some(copycheck) = &mut self.copycheck {
+            copycheck.block_start();
         }
         if let Some(synccheck) = &mut self.synccheck {
             synccheck.block_start();
@@ -279,11 +322,17 @@ impl Observer for Monitors {
         if let Some(footprint) = &mut self.footprint {
             footprint.access(at, access);
         }
+        if let Some(object) = self.object_of(at.pc, access.space) {
+            self.memcheck.keep_to(object, at, access);
+        }
         if let Some(initcheck) = &mut self.initcheck {
             initcheck.access(at.pc, access);
         }
         if let Some(racecheck) = &mut self.racecheck {
             racecheck.access(at, access);
+        }
+        if let Some(copycheck) = &mut self.copycheck {
+            copycheck.access(at, access);
         }
     }
 
@@ -291,11 +340,28 @@ impl Observer for Monitors {
         if let Some(traffic) = &mut self.traffic {
             traffic.loads(at, access, loads);
         }
+        for (at, access) in loads.accesses(at, access) {
+            if let Some(object) = self.object_of(at.pc, access.space) {
+                self.memcheck.keep_to(object, at, &access);
+            }
+        }
         if let Some(initcheck) = &mut self.initcheck {
             initcheck.loads(at, access, loads);
         }
         if let Some(racecheck) = &mut self.racecheck {
             racecheck.loads(at, access, loads);
+        }
+        if let Some(copycheck) = &mut self.copycheck {
+            copycheck.loads(at, access, loads);
+        }
+    }
+
+    fn copy_arrived(&mut self, at: Site, access: &Access<'_>) {
+        if let Some(racecheck) = &mut self.racecheck {
+            racecheck.copy_arrived(at, access);
+        }
+        if let Some(copycheck) = &mut self.copycheck {
+            copycheck.arrive(access);
         }
     }
 
@@ -324,7 +390,9 @@ impl Observer for Monitors {
 
     fn barrier_complete(&mut self, _block: u64, id: u32, arrived: &[u32], waited: &[u32]) {
         if let Some(synccheck) = &mut self.synccheck {
-            synccheck.barrier_complete(id, arrived);
+            let instructions = &self.context.instructions;
+            synccheck
+                .barrier_complete(id, arrived, waited, |pc| instructions[pc as usize].is_counted_barrier);
         }
         if let Some(racecheck) = &mut self.racecheck {
             racecheck.barrier_complete(id, arrived, waited);

@@ -3,7 +3,9 @@
 //! `bar.sync` is `.aligned`: all lanes of a warp that have not returned must execute it together. Threads that
 //! returned earlier don't count at a barrier (CUDA C++ Programming Guide, "Synchronization Functions"), so a
 //! barrier after an early return is only a warning: it is defined, and nearly always a mistake all the same,
-//! because those threads have not done their share before it.
+//! because those threads have not done their share before it. Threads that come to a barrier in a loop less often than
+//! others, or whose barriers pair up with other ones, break the rule that all threads of a block come to the same
+//! `__syncthreads()`: the hardware counts arrivals and goes on, with one side a barrier ahead of the other.
 
 use super::finding::{Facts, Finding, FindingSet, Witness};
 use crate::fault::{BarrierProblem, FaultKind, Severity};
@@ -20,9 +22,14 @@ pub(super) struct Synccheck {
     /// Lanes that the block has, by warp.
     present: Vec<u32>,
     exited: Vec<u32>,
-    first_exit: Option<Witness>,
-    /// Who arrived last, by barrier.
-    last_arrival: [Option<Witness>; BARRIERS],
+    /// Where lanes left: the first one of them.
+    exits: Vec<(Witness, u32)>,
+    /// Who has arrived since the last completion, by barrier: one for each instruction that they came to.
+    arrivals: [Vec<Witness>; BARRIERS],
+    /// For each instruction of a barrier the lanes that have come to it, by warp.
+    passed: Vec<(u32, Vec<u32>)>,
+    /// The first barrier of the block that completed from two instructions.
+    mixed: Option<(Witness, Witness)>,
     /// Whether this block has met a divergent barrier: that it then waits for ever is no news.
     diverged: bool,
 }
@@ -33,27 +40,45 @@ impl Synccheck {
             findings: FindingSet::default(),
             exited: vec![0; present.len()],
             present,
-            first_exit: None,
-            last_arrival: [None; BARRIERS],
+            exits: Vec::new(),
+            arrivals: Default::default(),
+            passed: Vec::new(),
+            mixed: None,
             diverged: false,
         }
     }
 
     pub(super) fn block_start(&mut self) {
         self.exited.fill(0);
-        self.first_exit = None;
-        self.last_arrival = [None; BARRIERS];
+        self.exits.clear();
+        self.arrivals.iter_mut().for_each(Vec::clear);
+        self.passed.clear();
+        self.mixed = None;
         self.diverged = false;
     }
 
     pub(super) fn exit(&mut self, at: Site, mask: u32) {
         self.exited[at.warp as usize] |= mask;
-        self.first_exit.get_or_insert(witness(at, mask));
+        self.exits.push((witness(at, mask), mask));
     }
 
     #[inline]
     pub(super) fn barrier_arrive(&mut self, at: Site, id: u32, mask: u32, alive: u32, aligned: bool) {
-        self.last_arrival[id as usize % BARRIERS] = Some(witness(at, mask));
+        let arrivals = &mut self.arrivals[id as usize % BARRIERS];
+        match arrivals.iter_mut().find(|arrival| arrival.pc == at.pc) {
+            // The last one tells best who was waited for.
+            Some(arrival) => *arrival = witness(at, mask),
+            None => arrivals.push(witness(at, mask)),
+        }
+        let passed = match self.passed.iter().position(|(pc, _)| *pc == at.pc) {
+            Some(index) => &mut self.passed[index].1,
+            None => {
+                self.passed.push((at.pc, vec![0; self.present.len()]));
+                let last = self.passed.len() - 1;
+                &mut self.passed[last].1
+            }
+        };
+        passed[at.warp as usize] |= mask;
         if aligned && mask != alive {
             self.diverged = true;
             let missing = (alive & !mask).count_ones();
@@ -61,22 +86,58 @@ impl Synccheck {
         }
     }
 
-    pub(super) fn barrier_complete(&mut self, id: u32, arrived: &[u32]) {
-        let Some(exit) = self.first_exit else { return };
-        // With a thread count, `bar.sync` is for some warps only; those that returned may never have been meant.
+    /// `is_counted` is whether an instruction, by its number, is for a number of threads that it gives.
+    pub(super) fn barrier_complete(
+        &mut self,
+        id: u32,
+        arrived: &[u32],
+        waited: &[u32],
+        is_counted: impl Fn(u32) -> bool,
+    ) {
+        let mut arrivals = std::mem::take(&mut self.arrivals[id as usize % BARRIERS]);
+        // With a thread count, `bar.sync` is for some warps only, and its other side may be elsewhere in the code; those that
+        // returned may never have been meant. `bar.arrive` has one always.
         let whole_block = (self.present.iter().zip(arrived).zip(&self.exited))
             .all(|((&present, &arrived), &exited)| present & !(arrived | exited) == 0);
-        let Some(arrival) = self.last_arrival[id as usize % BARRIERS].filter(|_| whole_block) else { return };
+        if whole_block && arrived == waited && !arrivals.iter().any(|arrival| is_counted(arrival.pc)) {
+            self.compare(&arrivals, arrived);
+        }
+        arrivals.clear();
+        self.arrivals[id as usize % BARRIERS] = arrivals;
+    }
+
+    /// Looks at a barrier of the whole block: who came to it from where, and who is not there any more.
+    fn compare(&mut self, arrivals: &[Witness], arrived: &[u32]) {
+        let Some(&last) = arrivals.last() else { return };
         let present = arrived.iter().map(|lanes| lanes.count_ones()).sum();
-        // Those that arrived, without waiting, and then returned have done their share.
-        let missing =
-            self.exited.iter().zip(arrived).map(|(exited, arrived)| (exited & !arrived).count_ones()).sum();
-        if missing == 0 {
+        if let [first, second, ..] = *arrivals {
+            self.mixed.get_or_insert((first, second));
+            let mixed = barrier(Severity::Warning, BarrierProblem::Mixed, first, Some(second), present, 0);
+            self.findings.report(mixed, 1);
+        }
+        let missing = |warp: usize| self.exited[warp] & !arrived[warp];
+        let count: u32 = (0..arrived.len()).map(|warp| missing(warp).count_ones()).sum();
+        if count == 0 {
             return;
         }
-        let finding =
-            barrier(Severity::Warning, BarrierProblem::ExitedEarlier, arrival, Some(exit), present, missing);
-        self.findings.report(finding, 1);
+        if let Some((first, second)) = self.mixed {
+            let problem = BarrierProblem::OutOfStep;
+            self.findings.report(barrier(Severity::Error, problem, first, Some(second), present, count), 1);
+            return;
+        }
+        let passed = self.passed.iter().find(|(pc, _)| *pc == last.pc).map(|(_, lanes)| lanes);
+        let left_later = self.exits.iter().find(|(exit, lanes)| {
+            let warp = exit.thread as usize / 32;
+            passed.is_some_and(|passed| passed[warp] & missing(warp) & lanes != 0)
+        });
+        let (severity, problem, exit) = match left_later {
+            Some((exit, _)) => (Severity::Error, BarrierProblem::LeftLoop, Some(*exit)),
+            None => {
+                let first = self.exits.first().map(|(exit, _)| *exit);
+                (Severity::Warning, BarrierProblem::ExitedEarlier, first)
+            }
+        };
+        self.findings.report(barrier(severity, problem, last, exit, present, count), 1);
     }
 
     pub(super) fn bad_warp_sync(&mut self, at: Site, mask: u32, problem: BarrierProblem) {

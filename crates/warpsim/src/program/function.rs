@@ -34,6 +34,8 @@ pub(crate) struct Facts {
     /// Single-precision operations per lane: add and mul 1, fma 2, twice that for packed halves... none.
     pub(crate) fp32_flops: u8,
     pub(crate) is_fp64: bool,
+    /// The variable of shared memory that it accesses, if that is known.
+    pub(crate) object: Option<u32>,
     /// Line of the PTX text.
     pub(crate) ptx_line: u32,
 }
@@ -96,7 +98,16 @@ pub(crate) enum Constant {
         variable: u32,
         offset: i64,
     },
+    /// The address of a variable of shared memory.
+    Shared {
+        variable: u32,
+        offset: i64,
+    },
 }
+
+/// Bytes of the shared memory that the system keeps for itself in each block (CUDA C++ Programming Guide, "Shared Memory"
+/// of compute capability 8.x). Barriers of cooperative groups of several warps live there.
+pub(crate) const RESERVED_SHARED_BYTES: u32 = 1024;
 
 /// Special registers that do not change while a block runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -111,6 +122,8 @@ pub(crate) enum Special {
     LaneMask(LaneMask),
     DynamicSharedBytes,
     TotalSharedBytes,
+    /// A place in the shared memory that the system keeps for itself, by its offset there.
+    ReservedShared(u32),
 }
 
 /// `%lanemask_*`.

@@ -202,6 +202,28 @@ impl Program {
         self.line_table.get(line as usize)
     }
 
+    /// How an instruction gets at the memory that its first source is an address in.
+    pub(crate) fn memory_of<'p>(&'p self, inst: &'p Inst) -> Option<&'p Memory> {
+        match &inst.step {
+            Step::Load(memory)
+            | Step::LoadWord(memory, _)
+            | Step::Store(memory)
+            | Step::Atomic(memory, _)
+            | Step::LoadMatrix { memory, .. } => Some(memory),
+            Step::AsyncCopy(number) => Some(&self.copies[*number as usize].to),
+            Step::LoadTile(number) | Step::StoreTile(number) => Some(&self.tiles[*number as usize].memory),
+            _ => None,
+        }
+    }
+
+    /// Whether it asks for the shared memory that the system keeps for itself.
+    pub(crate) fn uses_reserved_shared(&self) -> bool {
+        let is_it = |(_, constant): &(Reg, Constant)| {
+            matches!(constant, Constant::Special(Special::ReservedShared(_)))
+        };
+        self.functions.iter().flat_map(|function| &function.constants).any(is_it)
+    }
+
     /// Static shared memory, in bytes.
     pub fn static_shared_bytes(&self) -> u64 {
         self.static_shared

@@ -19,6 +19,13 @@ pub(crate) struct SharedVariable {
     pub(crate) bytes: u64,
 }
 
+impl SharedVariable {
+    /// Where it ends in a block that has `shared_bytes` bytes of shared memory.
+    pub(crate) fn end(&self, shared_bytes: u64) -> u64 {
+        if self.bytes == 0 { shared_bytes.max(self.offset) } else { self.offset + self.bytes }
+    }
+}
+
 /// A `.global` variable of the module; becomes a buffer for the launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GlobalVariable {

@@ -32,7 +32,7 @@ fn groups_complete_in_order() {
     let early = body.replace("cp.async.wait_group 1;", "cp.async.wait_group 2;");
     let mut run = Run::new(&by_hand(&early), "k", 1, 32);
     run.words((0..384).chain([0; 32]));
-    assert_eq!(errors(&run.run()), [FaultKind::UninitializedRead]);
+    assert_eq!(errors(&run.run()), [FaultKind::CopyNotAwaited]);
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn what_was_not_committed_is_waited_for_by_wait_all_only() {
     };
     assert_eq!(body("cp.async.wait_all;"), (vec![], (0..32).collect()));
     assert_eq!(body("cp.async.commit_group; cp.async.wait_group 0;").0, []);
-    assert_eq!(body("cp.async.wait_group 0;").0, [FaultKind::UninitializedRead]);
+    assert_eq!(body("cp.async.wait_group 0;").0, [FaultKind::CopyNotAwaited]);
 }
 
 #[test]

@@ -56,7 +56,8 @@ impl Trace {
     }
 
     pub(crate) fn with_checks(threads: u32, checks: Checks) -> Trace {
-        let instructions = vec![InstructionFacts { fp32_flops: 2, is_fp64: false }; 1000];
+        let instructions =
+            vec![InstructionFacts { fp32_flops: 2, is_fp64: false, ..Default::default() }; 1000];
         let context = Context { grid_dim: [64, 1, 1], block_dim: [threads, 1, 1], instructions };
         let present: Vec<u32> = (0..threads.div_ceil(32))
             .map(|warp| if threads - 32 * warp >= 32 { WARP } else { (1 << (threads % 32)) - 1 })

@@ -1,7 +1,7 @@
 //! `cp.async`: copies from global to shared memory that are pending until their group is waited for.
 //!
-//! The bytes are read when the copy is issued, and the destination counts as unwritten until a wait puts them
-//! there: reading it before is a use of a value that nothing wrote.
+//! The bytes are read when the copy is issued, and are put where they go by a wait of the thread that issued it. What
+//! lies there until then is nobody's to read; observers are told when a copy is issued and when it has arrived.
 
 use super::{Admitted, Part};
 use crate::exec::Machine;
@@ -20,15 +20,19 @@ pub(crate) struct Copies {
     committed: [u32; 32],
 }
 
+/// What one instruction copies.
 #[derive(Debug)]
 struct Pending {
-    lane: u32,
-    /// The group it belongs to: the lane's number of committed groups when it was issued.
-    group: u32,
-    to: u64,
-    data: [u8; 16],
-    valid: [u8; 16],
-    bytes: u8,
+    pc: u32,
+    /// Index of the instruction among the program's copies.
+    number: u32,
+    /// Lanes whose copy is in flight.
+    mask: u32,
+    /// The group it belongs to: each lane's number of committed groups when it was issued.
+    group: [u32; 32],
+    to: Lanes<u64>,
+    data: [[u8; 16]; 32],
+    valid: [[u8; 16]; 32],
 }
 
 impl Copies {
@@ -51,10 +55,12 @@ impl<O: Observer> Machine<'_, '_, O> {
         warp: &mut Warp,
         fragment: usize,
         at: Site,
-        copy: &AsyncCopy,
+        number: u32,
         ops: &Operands,
         active: u32,
     ) {
+        let program = self.context.program;
+        let copy = &program.copies[number as usize];
         let to = self.addresses(warp, fragment, at, &copy.to, ops.src[0], active);
         let from = self.addresses(warp, fragment, at, &copy.from, ops.src[1], active);
         let to = Part { space: Space::Shared, mask: active, addresses: &to };
@@ -88,27 +94,24 @@ impl<O: Observer> Machine<'_, '_, O> {
         let written =
             Admitted { shape: self.patterns.shape(at.pc, copy.to.width(), mask, to.addresses), ..written };
         self.observe_async(at, Touch::Write, &to, &written, &copy.to);
+        let (mut data, mut valid) = ([[0; 16]; 32], [[0xff; 16]; 32]);
         for lane in lanes(mask) {
             let l = lane as usize;
-            let bytes = usize::from(copy.bytes);
-            let (mut data, mut valid) = ([0; 16], [0xff; 16]);
             if read >> lane & 1 != 0 {
                 let length = usize::from(size[l]);
-                self.read_place(warp, (Space::Global, from[l]), &mut data[..length], &mut valid[..length]);
+                let into = (&mut data[l][..length], &mut valid[l][..length]);
+                self.read_place(warp, (Space::Global, from[l]), into.0, into.1);
             } else if reading >> lane & 1 != 0 {
-                valid = [0; 16];
+                valid[l] = [0; 16];
             }
+            // Whoever reads it too early is told of the copy, and not also that nothing was written.
             let start = to.addresses[l] as usize;
-            self.shared.valid[start..start + bytes].fill(0);
-            let group = warp.copies.committed[l];
-            warp.copies.pending.push(Pending {
-                lane,
-                group,
-                to: to.addresses[l],
-                data,
-                valid,
-                bytes: copy.bytes,
-            });
+            self.shared.valid[start..start + usize::from(copy.bytes)].fill(0xff);
+        }
+        if mask != 0 {
+            let group = warp.copies.committed;
+            let to = *to.addresses;
+            warp.copies.pending.push(Pending { pc: at.pc, number, mask, group, to, data, valid });
         }
     }
 
@@ -141,21 +144,52 @@ impl<O: Observer> Machine<'_, '_, O> {
 
     /// `cp.async.wait_group` and `wait_all`.
     pub(crate) fn async_wait(&mut self, warp: &mut Warp, pending: Option<u32>, mask: u32) {
-        let committed = warp.copies.committed;
-        let shared = &mut self.shared;
-        warp.copies.pending.retain(|copy| {
-            let done = match pending {
-                Some(n) => committed[copy.lane as usize] - copy.group > n,
+        let Copies { pending: copies, committed } = &mut warp.copies;
+        for copy in copies.iter_mut() {
+            let is_done = |lane: usize| match pending {
+                Some(n) => committed[lane] - copy.group[lane] > n,
                 None => true,
             };
-            let done = done && mask >> copy.lane & 1 != 0;
-            if done {
-                let range = copy.to as usize..copy.to as usize + usize::from(copy.bytes);
-                shared.data[range.clone()].copy_from_slice(&copy.data[..usize::from(copy.bytes)]);
-                shared.valid[range].copy_from_slice(&copy.valid[..usize::from(copy.bytes)]);
+            let done = lanes(copy.mask & mask)
+                .filter(|lane| is_done(*lane as usize))
+                .fold(0, |done, lane| done | 1 << lane);
+            if done != 0 {
+                self.put_copy(warp.index, copy, done);
+                copy.mask &= !done;
             }
-            !done
-        });
+        }
+        copies.retain(|copy| copy.mask != 0);
+    }
+
+    /// Copies of the lanes in `done` arrive.
+    fn put_copy(&mut self, warp: u32, copy: &Pending, done: u32) {
+        let AsyncCopy { bytes, to: memory, .. } = &self.context.program.copies[copy.number as usize];
+        let bytes = usize::from(*bytes);
+        for lane in lanes(done).map(|lane| lane as usize) {
+            let range = copy.to[lane] as usize..copy.to[lane] as usize + bytes;
+            self.shared.data[range.clone()].copy_from_slice(&copy.data[lane][..bytes]);
+            self.shared.valid[range].copy_from_slice(&copy.valid[lane][..bytes]);
+        }
+        if O::SILENT {
+            return;
+        }
+        let at = Site { block: self.block, warp, pc: copy.pc };
+        let shape = self.patterns.shape(copy.pc, memory.width(), done, &copy.to);
+        let first = copy.to[done.trailing_zeros() as usize % 32];
+        let pattern = self.patterns.pattern(&shape, first);
+        let access = Access {
+            touch: Touch::Write,
+            space: Space::Shared,
+            bytes: memory.width(),
+            mask: done,
+            addresses: (&copy.to).into(),
+            pattern,
+            order: Order::Weak,
+            scope: memory.scope,
+            is_async: true,
+            values: None,
+        };
+        self.observer.copy_arrived(at, &access);
     }
 
     fn observe_async(

@@ -77,7 +77,7 @@ impl<O: Observer> Machine<'_, '_, O> {
         let shape = &entry.shape;
         let mut place = None;
         if IS_SHARED {
-            let last = (self.shared.data.len() as u64).checked_sub(4);
+            let last = (self.shared.bytes as u64).checked_sub(4);
             if !last.is_some_and(|last| shape.fits(first, first, last, 4)) {
                 return false;
             }

@@ -115,7 +115,7 @@ impl<O: Observer> Machine<'_, '_, O> {
     /// Bytes of a memory other than global memory that an access may touch.
     fn length(&self, warp: &Warp, touch: Touch, space: Space) -> u64 {
         let length = match space {
-            Space::Shared => self.shared.data.len(),
+            Space::Shared => self.shared.bytes,
             Space::Local => warp.local.stride as usize,
             Space::Constant if touch == Touch::Read => self.context.constant.len(),
             Space::Param if touch == Touch::Read => self.context.params.len(),
@@ -130,20 +130,22 @@ impl<O: Observer> Machine<'_, '_, O> {
         let mut admitted = part.mask;
         for lane in crate::pattern::lanes(part.mask) {
             let address = part.addresses[lane as usize];
-            let aligned = address & (width - 1) == 0;
-            let inside = match part.space {
+            let is_inside = |address: u64| match part.space {
                 // Lanes may be in different buffers.
                 Space::Global => self.view.locate(address, width).is_some(),
+                Space::Shared if self.shared.reserved.contains(&address) => true,
                 space => {
                     self.length(warp, touch, space).checked_sub(width).is_some_and(|last| address <= last)
                 }
             };
-            if inside && aligned {
+            let aligned = address & (width - 1) == 0;
+            if aligned && is_inside(address) {
                 continue;
             }
             admitted &= !(1 << lane);
             let bytes = width as u32;
-            let misaligned = inside && !aligned;
+            // Also if it begins in the last bytes of a buffer, and passes the end only because of that.
+            let misaligned = !aligned && (is_inside(address) || is_inside(address & !(width - 1)));
             self.observer
                 .bad_access(at, &BadAccess { touch, space: part.space, bytes, lane, address, misaligned });
         }

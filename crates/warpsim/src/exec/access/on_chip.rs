@@ -1,5 +1,7 @@
 //! Memory on the chip: a block's shared memory, and the threads' local memory.
 
+use std::ops::Range;
+
 use crate::registers::Lanes;
 
 /// Data, and for each byte 0xFF once it is written.
@@ -7,17 +9,24 @@ use crate::registers::Lanes;
 pub(crate) struct SharedMemory {
     pub(crate) data: Vec<u8>,
     pub(crate) valid: Vec<u8>,
+    /// How much of it is the kernel's.
+    pub(crate) bytes: usize,
+    /// What the system keeps for itself; it is zero when a block starts.
+    pub(crate) reserved: Range<u64>,
 }
 
 impl SharedMemory {
-    pub(crate) fn new(bytes: usize) -> SharedMemory {
-        SharedMemory { data: vec![0; bytes], valid: vec![0; bytes] }
+    pub(crate) fn new(bytes: usize, reserved: Range<u64>) -> SharedMemory {
+        let all = reserved.end as usize;
+        let mut memory = SharedMemory { data: vec![0; all], valid: vec![0; all], bytes, reserved };
+        memory.valid[memory.reserved.start as usize..].fill(0xff);
+        memory
     }
 
     /// Fresh memory for the next block.
     pub(crate) fn reset(&mut self) {
         self.data.fill(0);
-        self.valid.fill(0);
+        self.valid[..self.bytes].fill(0);
     }
 }
 

@@ -96,7 +96,7 @@ impl<O: Observer> Machine<'_, '_, O> {
         let Some(class) = memory.base else { return false };
         let base = Reg { class, index: ops.src[0] };
         let placed = self.place_words(warp, at.pc, base, memory.offset, UNKNOWN);
-        let last = (self.shared.data.len() as u64).checked_sub(4);
+        let last = (self.shared.bytes as u64).checked_sub(4);
         let (Some((first, known)), Some(last)) = (placed, last) else { return false };
         let mut entry = self.patterns.entry(known);
         if !entry.shape.fits(first, first, last, 4) {
@@ -154,7 +154,7 @@ impl<O: Observer> Machine<'_, '_, O> {
                 self.store_global(part.addresses, &admitted, data, width);
             }
             Space::Shared => {
-                let SharedMemory { data: to, valid } = &mut self.shared;
+                let SharedMemory { data: to, valid, .. } = &mut self.shared;
                 bytes::scatter(to, valid, part.addresses, mask, &shape.eights, data, width);
                 invalidate(valid, part.addresses, mask, poisoned, memory.bytes);
             }

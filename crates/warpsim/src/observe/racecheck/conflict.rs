@@ -61,20 +61,29 @@ pub(super) struct Code(u32);
 impl Code {
     const VOLATILE: u32 = 1 << 31;
     const ATOMIC: u32 = 1 << 30;
+    const COPY: u32 = 1 << 29;
+    const FLAGS: u32 = Code::VOLATILE | Code::ATOMIC | Code::COPY;
 
     #[inline]
     pub(super) fn new(pc: u32, is_volatile: bool, is_atomic: bool) -> Code {
         let flag = |set, bit| if set { bit } else { 0 };
-        Code(
-            pc & !(Code::VOLATILE | Code::ATOMIC)
-                | flag(is_volatile, Code::VOLATILE)
-                | flag(is_atomic, Code::ATOMIC),
-        )
+        Code(pc & !Code::FLAGS | flag(is_volatile, Code::VOLATILE) | flag(is_atomic, Code::ATOMIC))
     }
 
     #[inline]
     pub(super) fn pc(self) -> u32 {
-        self.0 & !(Code::VOLATILE | Code::ATOMIC)
+        self.0 & !Code::FLAGS
+    }
+
+    /// The same, if `is_copy`, of an asynchronous copy.
+    #[inline]
+    pub(super) fn of_copy(self, is_copy: bool) -> Code {
+        Code(self.0 | if is_copy { Code::COPY } else { 0 })
+    }
+
+    #[inline]
+    pub(super) fn is_copy(self) -> bool {
+        self.0 & Code::COPY != 0
     }
 
     #[inline]
@@ -144,6 +153,7 @@ impl Current<'_> {
                 space: self.space,
                 address,
                 same_value,
+                after_copy: earlier.code.is_copy() && self.class == Class::Read,
             },
         };
         findings.report(finding, 1);

@@ -32,7 +32,8 @@
 //! - An atomic read-modify-write acquires without a fence after it, as NVIDIA's `threadFenceReduction` sample relies on.
 //!   A plain store to a flag does not end the chain of releases there.
 //! - Threads that returned count as having arrived at every later barrier.
-//! - `cp.async` writes are taken to happen when issued; reading them before waiting is not this observer's matter.
+//! - `cp.async` writes are taken to happen when issued, and once more when waited for; what comes between is not this
+//!   observer's matter ([`copycheck`](super::copycheck)).
 //! - Volatile accesses are taken for flags, which may be read while they are written. Within a warp, those that go to
 //!   a place for each lane are taken for data (warp-synchronous code).
 //! - Clocks have 32 bits, and grow with synchronising instructions: 2^32 of those exceed the default fuel.
@@ -103,7 +104,7 @@ impl Racecheck {
             at,
             space: access.space,
             class,
-            code: Code::new(at.pc, is_volatile, access.touch == Touch::Atomic),
+            code: Code::new(at.pc, is_volatile, access.touch == Touch::Atomic).of_copy(access.is_async),
             order: &self.order,
             values: access.values,
         };
@@ -130,6 +131,22 @@ impl Racecheck {
         if synchronizes {
             self.order.synchronize(at.warp, access);
         }
+    }
+
+    /// Copies are there whose threads have waited for them: to everybody else, they are written now.
+    pub(super) fn copy_arrived(&mut self, at: Site, access: &Access<'_>) {
+        let current = Current {
+            at,
+            space: access.space,
+            class: Class::Write,
+            code: Code::new(at.pc, false, false).of_copy(true),
+            order: &self.order,
+            values: None,
+        };
+        let Pattern { groups, runs, coinciding, span, first_offset, .. } = access.pattern;
+        let lowest = access.addresses.of(access.mask.trailing_zeros()).wrapping_sub(*first_offset);
+        let places = Places { groups, runs, coinciding: *coinciding };
+        self.shared.write_again(&current, lowest, *span, access.bytes, places);
     }
 
     /// Ordinary loads of words of shared memory.

@@ -224,6 +224,23 @@ impl SharedShadow {
         }
     }
 
+    /// Remembers a write that [`access`](Self::access) has been told of as one that happens now.
+    pub(super) fn write_again(
+        &mut self,
+        current: &Current<'_>,
+        base: u64,
+        span: u64,
+        bytes: u32,
+        places: Places<'_>,
+    ) {
+        let phase = current.order.phase();
+        self.begin(phase);
+        let start = (base >> self.shift) as usize;
+        let range = Range { phase, start, end: (base + span).div_ceil(1 << self.shift) as usize };
+        let cells = Cells { range, base, per_lane: bytes as usize >> self.shift, places };
+        self.note_write(0, current, &cells);
+    }
+
     /// What was noted in other phases is of no interest any more.
     #[inline]
     fn begin(&mut self, phase: u32) {

@@ -1,0 +1,59 @@
+//! Ordinary loads whose value a compare-and-swap confirms.
+//!
+//! The CUDA C++ Programming Guide builds atomic functions so (and the headers of NVIDIA's types do): an ordinary load makes
+//! a first guess, and an `atomicCAS` of the same place goes wrong, to be tried again, unless the guess is what is there.
+//! Whatever the load gave, nothing comes of it that others could have changed meanwhile: it counts as a relaxed load.
+
+use super::function::Draft;
+use crate::observer::Order;
+use crate::program::{Inst, Memory, Reg, Step};
+
+/// Makes relaxed loads of those in a function, which begins at the first of `code`.
+pub(super) fn relax(code: &mut [Inst], drafts: &[Draft]) {
+    let swaps: Vec<(Memory, u16, Reg)> = code
+        .iter()
+        .zip(drafts)
+        .filter_map(|(inst, draft)| match inst.step {
+            Step::Atomic(memory, _) if compares(&memory, draft) => {
+                Some((memory, inst.ops.src[0], draft.reads[draft.reads.len() - 2]))
+            }
+            _ => None,
+        })
+        .collect();
+    for (swap, base, compared) in swaps {
+        let mut holders = vec![compared];
+        let mut next = 0;
+        while let Some(&holder) = holders.get(next) {
+            next += 1;
+            for (inst, draft) in
+                code.iter_mut().zip(drafts).filter(|(_, draft)| draft.writes.contains(&holder))
+            {
+                match inst.step {
+                    // A copy, perhaps as another type.
+                    Step::Alu(_) if draft.reads.len() == 1 && !holders.contains(&draft.reads[0]) => {
+                        holders.push(draft.reads[0]);
+                    }
+                    Step::Load(memory) | Step::LoadWord(memory, _)
+                        if is_same_place(&memory, inst.ops.src[0], &swap, base) =>
+                    {
+                        inst.step = Step::Load(Memory { order: Order::Relaxed, ..memory });
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+/// Whether an atomic instruction, of those that read one value or two, reads two.
+fn compares(memory: &Memory, draft: &Draft) -> bool {
+    draft.reads.len() == usize::from(memory.base.is_some()) + 2
+}
+
+fn is_same_place(load: &Memory, load_base: u16, swap: &Memory, swap_base: u16) -> bool {
+    load.order == Order::Weak
+        && load.base == swap.base
+        && load_base == swap_base
+        && load.offset == swap.offset
+        && load.width() == swap.width()
+}
