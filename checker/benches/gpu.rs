@@ -7,25 +7,9 @@ use std::time::{Duration, Instant};
 use criterion::measurement::{Measurement, ValueFormatter};
 use criterion::{Criterion, Throughput};
 use cuda::device::{self, Buffer, DeviceInfo, Image, Init, InputFile, Launch, Session, TimeRequest, Work};
-use cuda::nvrtc::{self, CompileRequest, Limits, Toolchain};
+use cuda::nvrtc::{self, CompileRequest, Toolchain};
 use exercise::{Arg, Exercise, LaunchSpec, Scalar, Speed};
 use ptx::Initializer;
-
-const EXERCISES: [Exercise; 13] = [
-    ex01_matmul_naive::EXERCISE,
-    ex02_matmul_tiled::EXERCISE,
-    ex03_ghost_elements::EXERCISE,
-    ex04_coarsening::EXERCISE,
-    ex05_transpose_coalescing::EXERCISE,
-    ex06_bank_padding::EXERCISE,
-    ex07_reduction_divergence::EXERCISE,
-    ex08_vectorized::EXERCISE,
-    ex09_occupancy::EXERCISE,
-    ex10_constant_halo::EXERCISE,
-    ex11_latency_hiding::EXERCISE,
-    ex12_sgemm::EXERCISE,
-    ex13_tensor_cores::EXERCISE,
-];
 
 const HEADERS: &[(&str, &str)] = &[("warplings.cuh", include_str!("../../kernels/warplings.cuh"))];
 
@@ -105,12 +89,8 @@ impl<'a> Bench<'a> {
         speed: &Speed,
     ) -> Self {
         let request = CompileRequest {
-            source: exercise.solution,
-            name: "kernel.cu",
-            arch: gpu.arch(),
             headers: HEADERS,
-            options: &[],
-            limits: Limits::default(),
+            ..CompileRequest::new(exercise.solution, "kernel.cu", gpu.arch())
         };
         let compiled = nvrtc::compile(toolchain, &request).expect("the solution compiles");
         let module = ptx::parse(&compiled.ptx).expect("NVRTC writes PTX");
@@ -202,7 +182,7 @@ fn main() {
         .configure_from_args();
     let mut group = criterion.benchmark_group(gpu.name.as_str());
     let (major, minor) = gpu.compute_capability;
-    for exercise in &EXERCISES {
+    for exercise in course::all().iter().map(|entry| &entry.exercise) {
         let Some(speed) = exercise.speed.filter(|speed| 10 * major + minor >= speed.min_capability) else {
             continue;
         };

@@ -1,9 +1,7 @@
 //! From a source file to kernels that can be run: NVRTC, then the PTX parser.
 
 use cuda::device::Image;
-use cuda::nvrtc::{
-    self, Arch, CompileError, CompileRequest, Compiled, Diagnostic, Limits, Severity, Toolchain,
-};
+use cuda::nvrtc::{self, Arch, CompileError, CompileRequest, Compiled, Diagnostic, Severity, Toolchain};
 
 use crate::exit::usage;
 
@@ -100,8 +98,7 @@ fn compile(
     name: &str,
     arch: Arch,
 ) -> anyhow::Result<Result<Compiled, Rejection>> {
-    let request =
-        CompileRequest { source, name, arch, headers: HEADERS, options: &[], limits: Limits::default() };
+    let request = CompileRequest { headers: HEADERS, ..CompileRequest::new(source, name, arch) };
     match nvrtc::compile(toolchain, &request) {
         Ok(compiled) => Ok(Ok(compiled)),
         Err(error) => rejection(error).map(Err),

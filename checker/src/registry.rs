@@ -1,46 +1,9 @@
-//! All exercises, in order.
+//! Finds exercises by what people call them.
 
-use exercise::Exercise;
+pub(crate) use course::{Entry, all};
 
 use crate::exit::{UsageError, usage};
 use crate::message;
-
-/// An exercise and where its files are.
-#[derive(Clone, Copy)]
-pub(crate) struct Entry {
-    /// Its description.
-    pub(crate) exercise: Exercise,
-    /// The name of its folders: `05_transpose_coalescing`.
-    pub(crate) folder: &'static str,
-}
-
-macro_rules! entries {
-    ($($package:ident in $folder:literal),* $(,)?) => {
-        &[$(Entry { exercise: $package::EXERCISE, folder: $folder }),*]
-    };
-}
-
-static ENTRIES: &[Entry] = entries![
-    ex00_vector_add in "00_vector_add",
-    ex01_matmul_naive in "01_matmul_naive",
-    ex02_matmul_tiled in "02_matmul_tiled",
-    ex03_ghost_elements in "03_ghost_elements",
-    ex04_coarsening in "04_coarsening",
-    ex05_transpose_coalescing in "05_transpose_coalescing",
-    ex06_bank_padding in "06_bank_padding",
-    ex07_reduction_divergence in "07_reduction_divergence",
-    ex08_vectorized in "08_vectorized",
-    ex09_occupancy in "09_occupancy",
-    ex10_constant_halo in "10_constant_halo",
-    ex11_latency_hiding in "11_latency_hiding",
-    ex12_sgemm in "12_sgemm",
-    ex13_tensor_cores in "13_tensor_cores",
-];
-
-/// Every exercise, by number.
-pub(crate) fn all() -> &'static [Entry] {
-    ENTRIES
-}
 
 /// The exercise after `entry`.
 pub(crate) fn after(entry: &Entry) -> Option<&'static Entry> {
@@ -85,31 +48,9 @@ fn numbers() -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-    use std::path::Path;
+    use exercise::Exercise;
 
     use super::*;
-
-    #[test]
-    fn every_exercise_folder_is_registered() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../exercises");
-        let folders: BTreeSet<String> = std::fs::read_dir(root)
-            .expect("the exercises")
-            .map(|entry| entry.expect("an entry"))
-            .filter(|entry| entry.path().join("Cargo.toml").is_file())
-            .map(|entry| entry.file_name().to_string_lossy().into_owned())
-            .collect();
-        let registered: BTreeSet<String> = all().iter().map(|entry| entry.folder.to_owned()).collect();
-        assert_eq!(registered, folders, "add the exercise to checker/Cargo.toml and to `entries!`");
-    }
-
-    #[test]
-    fn numbers_ascend_and_folders_are_named_after_them() {
-        assert!(all().windows(2).all(|pair| pair[0].exercise.number < pair[1].exercise.number));
-        for entry in all() {
-            assert_eq!(entry.folder, format!("{:02}_{}", entry.exercise.number, entry.exercise.slug));
-        }
-    }
 
     #[test]
     fn commands_in_texts_can_be_typed() {

@@ -5,7 +5,6 @@ mod new_exercise;
 mod template;
 
 use std::path::PathBuf;
-use std::process::Command;
 
 use anyhow::{Context as _, Result};
 use clap::Parser;
@@ -28,7 +27,7 @@ enum Chore {
         #[arg(long)]
         out: Option<PathBuf>,
     },
-    /// Make the next exercise, registered and passing its checks, to be filled in.
+    /// Make the next exercise, which passes its checks, to be filled in.
     NewExercise {
         /// Its short name in lower case, like transpose_coalescing; the number is added.
         name: String,
@@ -71,6 +70,6 @@ fn beside() -> Result<PathBuf> {
 
 /// Today as YYYY-MM-DD, by the system's `date`.
 fn today() -> Result<String> {
-    let output = Command::new("date").arg("+%F").output().context("`date` does not run")?;
+    let output = trust::program::command("date")?.arg("+%F").output().context("`date` does not run")?;
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }

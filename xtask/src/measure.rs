@@ -6,6 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
+use trust::program;
 
 /// Where files of measurements lie.
 const FOLDER: &str = "docs/measurements";
@@ -117,7 +118,8 @@ fn report(order: &Order<'_>, machine: &str, exercises: &[Value]) -> String {
     for (key, value) in nvidia_smi() {
         let _ = writeln!(text, "| {key} | {value} |");
     }
-    let commit = Command::new("git").current_dir(order.root).args(["rev-parse", "--short", "HEAD"]).output();
+    let commit = program::command("git")
+        .and_then(|mut git| git.current_dir(order.root).args(["rev-parse", "--short", "HEAD"]).output());
     if let Ok(commit) = commit.map(|o| String::from_utf8_lossy(&o.stdout).trim().to_owned())
         && !commit.is_empty()
     {
@@ -245,7 +247,8 @@ fn nvidia_smi() -> Vec<(String, String)> {
         ("memory clock after the run", "clocks.mem"),
     ];
     let query = format!("--query-gpu={}", ASKED.map(|(_, field)| field).join(","));
-    let output = Command::new("nvidia-smi").args([&query, "--format=csv,noheader", "--id=0"]).output();
+    let output = program::command("nvidia-smi")
+        .and_then(|mut tool| tool.args([&query, "--format=csv,noheader", "--id=0"]).output());
     let line = output.map(|o| String::from_utf8_lossy(&o.stdout).trim().to_owned()).unwrap_or_default();
     ASKED
         .iter()

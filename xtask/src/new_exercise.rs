@@ -1,4 +1,4 @@
-//! Makes an exercise that compiles and verifies from the start, and registers it.
+//! Makes an exercise that compiles and verifies from the start, and gives its chapter a place in the book.
 //!
 //! All new contents are made before anything is written, so that a refusal leaves the workspace as it was.
 
@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::template;
+
+const SUMMARY: &str = "book/src/SUMMARY.md";
 
 /// What was made.
 #[derive(Debug)]
@@ -36,27 +38,12 @@ pub(crate) fn make(root: &Path, name: &str) -> Result<Made> {
     for (path, _) in &files {
         ensure!(root.join(path).symlink_metadata().is_err(), "{} exists already", path.display());
     }
-    let edits = [
-        edit(root, "checker/Cargo.toml", |text| {
-            insert_after_last(
-                text,
-                "ex",
-                &format!("ex{folder} = {{ path = \"../exercises/{folder}\" }}"),
-                |line| line.contains("path = \"../exercises/"),
-            )
-        })?,
-        edit(root, "checker/src/registry.rs", |text| {
-            insert_after_last(text, "    ex", &format!("    ex{folder} in \"{folder}\","), |line| {
-                line.contains(" in \"")
-            })
-        })?,
-        edit(root, "book/src/SUMMARY.md", |text| {
-            let line = format!("- [{number:02} {}](exercises/{folder}.md)", template::title(name));
-            insert_after_last(text, "- [", &line, |line| line.contains("](exercises/"))
-        })?,
-    ];
+    let summary = edit(root, SUMMARY, |text| {
+        let line = format!("- [{number:02} {}](exercises/{folder}.md)", template::title(name));
+        insert_after_last(text, "- [", &line, |line| line.contains("](exercises/"))
+    })?;
     let mut written = Vec::new();
-    for (path, text) in files.into_iter().chain(edits) {
+    for (path, text) in files.into_iter().chain([summary]) {
         let full = root.join(&path);
         let made = full.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(&full, text));
         made.with_context(|| format!("{} cannot be written", full.display()))?;
@@ -65,7 +52,7 @@ pub(crate) fn make(root: &Path, name: &str) -> Result<Made> {
     Ok(Made { folder, written })
 }
 
-/// A name becomes a folder and part of a crate's name.
+/// A name becomes a folder and part of a module's name.
 fn check(name: &str) -> Result<()> {
     let is_good = name.starts_with(|c: char| c.is_ascii_lowercase())
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
@@ -122,15 +109,12 @@ fn insert_after_last(
 mod tests {
     use super::*;
 
-    /// The parts of the real workspace that an exercise is registered in.
+    /// The parts of the real workspace that a new exercise depends on.
     fn workspace() -> tempfile::TempDir {
         let real = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
         let folder = tempfile::tempdir().expect("a folder");
-        for path in ["checker/Cargo.toml", "checker/src/registry.rs", "book/src/SUMMARY.md"] {
-            let copy = folder.path().join(path);
-            fs::create_dir_all(copy.parent().expect("a folder")).expect("created");
-            fs::copy(real.join(path), copy).expect("copied");
-        }
+        fs::create_dir_all(folder.path().join("book/src")).expect("created");
+        fs::copy(real.join(SUMMARY), folder.path().join(SUMMARY)).expect("copied");
         for name in exercises(real).expect("exercises") {
             fs::create_dir_all(folder.path().join("exercises").join(name)).expect("created");
         }
@@ -138,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_is_there_and_registered_once() {
+    fn everything_is_there_and_the_chapter_is_listed_once() {
         let workspace = workspace();
         let root = workspace.path();
         let last = exercises(root).expect("exercises").pop().expect("one");
@@ -147,23 +131,21 @@ mod tests {
         assert_eq!(made.folder, format!("{number:02}_warp_sums"));
         let read = |path: &str| fs::read_to_string(root.join(path)).expect(path);
         let folder = &made.folder;
-        for file in ["Cargo.toml", "src/lib.rs", "stub.cu", "mistakes/nothing.cu"] {
+        for file in ["exercise.rs", "stub.cu", "mistakes/nothing.cu"] {
             read(&format!("exercises/{folder}/{file}"));
         }
-        assert!(read(&format!("exercises/{folder}/Cargo.toml")).contains(&format!("name = \"ex{folder}\"")));
-        let lib = read(&format!("exercises/{folder}/src/lib.rs"));
-        assert!(lib.contains(&format!("number: {number},")) && lib.contains("slug: \"warp_sums\","), "{lib}");
-        assert!(lib.contains(&format!("solutions/{folder}/kernel.cu")), "{lib}");
+        let description = read(&format!("exercises/{folder}/exercise.rs"));
+        assert!(
+            description.contains(&format!("number: {number},"))
+                && description.contains("slug: \"warp_sums\","),
+            "{description}"
+        );
+        assert!(description.contains(&format!("solutions/{folder}/kernel.cu")), "{description}");
         assert!(read(&format!("exercises/{folder}/stub.cu")).contains("TODO"));
         assert!(!read(&format!("solutions/{folder}/kernel.cu")).contains("TODO"));
         assert!(read(&format!("book/src/exercises/{folder}.md")).starts_with(&format!("# {number:02}")));
-        for (path, line) in [
-            ("checker/Cargo.toml", format!("ex{folder} = {{ path = \"../exercises/{folder}\" }}\n")),
-            ("checker/src/registry.rs", format!("    ex{folder} in \"{folder}\",\n];\n")),
-            ("book/src/SUMMARY.md", format!("- [{number:02} Warp sums](exercises/{folder}.md)\n")),
-        ] {
-            assert_eq!(read(path).matches(&line).count(), 1, "{path} lacks {line}");
-        }
+        let line = format!("- [{number:02} Warp sums](exercises/{folder}.md)\n");
+        assert_eq!(read(SUMMARY).matches(&line).count(), 1, "{SUMMARY} lacks {line}");
         let second = make(root, "another").expect("made").folder;
         assert_eq!(second, format!("{:02}_another", number + 1));
     }
@@ -172,15 +154,13 @@ mod tests {
     fn what_is_refused_changes_nothing() {
         let workspace = workspace();
         let root = workspace.path();
-        let before = fs::read_to_string(root.join("checker/src/registry.rs")).expect("there");
         let error = |name: &str| make(root, name).expect_err(name).to_string();
         assert!(error("transpose_coalescing").contains("05_transpose_coalescing already"));
         for name in ["", "Warp", "warp-sums", "13_warp", "../etc", "warp__sums", "warp_", "커널", "a b"] {
             assert!(error(name).contains("cannot be a short name"), "{name}");
         }
-        fs::remove_file(root.join("book/src/SUMMARY.md")).expect("removed");
+        fs::remove_file(root.join(SUMMARY)).expect("removed");
         assert!(error("warp_sums").contains("SUMMARY.md cannot be read"));
-        assert_eq!(fs::read_to_string(root.join("checker/src/registry.rs")).expect("there"), before);
         assert!(!exercises(root).expect("exercises").iter().any(|folder| folder.ends_with("warp_sums")));
     }
 }

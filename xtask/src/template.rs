@@ -9,8 +9,7 @@ pub(crate) fn files(number: u32, name: &str) -> Vec<(PathBuf, String)> {
     let folder = format!("{number:02}_{name}");
     let exercise = |file: &str| PathBuf::from(format!("exercises/{folder}/{file}"));
     vec![
-        (exercise("Cargo.toml"), manifest(&folder)),
-        (exercise("src/lib.rs"), description(number, name)),
+        (exercise("exercise.rs"), description(number, name)),
         (exercise("stub.cu"), kernel(&stub_comment(number, name), STUB_BODY)),
         (exercise("mistakes/nothing.cu"), kernel(MISTAKE_COMMENT, "")),
         (
@@ -28,25 +27,6 @@ pub(crate) fn title(name: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-fn manifest(folder: &str) -> String {
-    formatdoc! {r#"
-        [package]
-        name = "ex{folder}"
-        version.workspace = true
-        edition.workspace = true
-        rust-version.workspace = true
-        license.workspace = true
-        publish.workspace = true
-
-        [lints]
-        workspace = true
-
-        [dependencies]
-        exercise.workspace = true
-        indoc.workspace = true
-    "#}
-}
-
 fn description(number: u32, name: &str) -> String {
     let title = title(name);
     formatdoc! {r#"
@@ -56,9 +36,6 @@ fn description(number: u32, name: &str) -> String {
         use exercise::{{Case, Exercise}};
         use indoc::indoc;
 
-        /// The file that the learner starts from.
-        pub const STUB: &str = include_str!("../stub.cu");
-
         exercise::exercise! {{
             /// FILL IN: how the bounds of the requirements follow from what naive and sound kernels do.
             pub const EXERCISE: Exercise = Exercise {{
@@ -67,9 +44,9 @@ fn description(number: u32, name: &str) -> String {
                 title: "{title}",
                 lesson: "FILL IN what one learns, in one sentence.",
                 kernel: "vector_add",
-                stub: STUB,
+                stub: include_str!("stub.cu"),
                 stub_fails: "wrong_values",
-                solution: include_str!("../../../solutions/{number:02}_{name}/kernel.cu"),
+                solution: include_str!("../../solutions/{number:02}_{name}/kernel.cu"),
                 problem: &VectorAdd,
                 cases: &[
                     Case::new([1, 1, 1]),

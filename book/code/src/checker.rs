@@ -87,8 +87,9 @@ impl Checker {
 
 /// Builds the checker with the cargo that runs this program, and gives its path.
 fn build() -> Result<PathBuf> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
+    let cargo = trust::program::Program::find(&cargo).context("cargo is not installed")?;
+    let output = Command::new(cargo.path())
         .args(["build", "--quiet", "--package", "checker", "--message-format", "json-render-diagnostics"])
         .current_dir(ROOT)
         .output()

@@ -35,8 +35,7 @@ fn every_page_is_in_the_summary() {
 #[test]
 fn every_exercise_has_a_chapter() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    for entry in std::fs::read_dir(root.join("exercises")).unwrap() {
-        let name = entry.unwrap().file_name().into_string().unwrap();
+    for course::Entry { folder: name, .. } in course::all() {
         let chapter = root.join("book/src/exercises").join(format!("{name}.md"));
         let text = std::fs::read_to_string(&chapter)
             .unwrap_or_else(|error| panic!("{}: {error}", chapter.display()));
@@ -50,14 +49,10 @@ fn every_exercise_has_a_chapter() {
 #[test]
 fn every_chapter_tells_the_references_speed() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    for entry in std::fs::read_dir(root.join("exercises")).unwrap() {
-        let name = entry.unwrap().file_name().into_string().unwrap();
-        let description =
-            std::fs::read_to_string(root.join("exercises").join(&name).join("src/lib.rs")).unwrap();
-        let Some((_, rest)) = description.split_once("h200_reference: Some(") else { continue };
-        let factor = rest.split(')').next().unwrap();
-        let chapter = std::fs::read_to_string(root.join(format!("book/src/exercises/{name}.md"))).unwrap();
-        assert!(chapter.contains(factor), "the chapter of {name} does not say {factor}");
+    for course::Entry { exercise, folder } in course::all() {
+        let Some(factor) = exercise.speed.and_then(|speed| speed.h200_reference) else { continue };
+        let chapter = std::fs::read_to_string(root.join(format!("book/src/exercises/{folder}.md"))).unwrap();
+        assert!(chapter.contains(&factor.to_string()), "the chapter of {folder} does not say {factor}");
     }
 }
 

@@ -4,7 +4,7 @@ use std::process::{Command as Process, Stdio};
 
 use anyhow::Result;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use cuda::nvrtc::{self, Arch, CompileRequest, Limits, SandboxLevel, Toolchain};
+use cuda::nvrtc::{self, Arch, CompileRequest, SandboxLevel, Toolchain};
 
 use crate::ceiling;
 use crate::exit::Exit;
@@ -62,14 +62,8 @@ fn compiler(toolchain: Result<&Toolchain, &nvrtc::NotFound>) -> Examined {
 
 /// Compiles a tiny kernel, which shows whether NVRTC runs at all and how well it is shut in.
 fn sandbox(toolchain: &Toolchain) -> Vec<Examined> {
-    let request = CompileRequest {
-        source: "extern \"C\" __global__ void nothing() {}",
-        name: "nothing.cu",
-        arch: Arch::SM_80,
-        headers: &[],
-        options: &[],
-        limits: Limits::default(),
-    };
+    let source = "extern \"C\" __global__ void nothing() {}";
+    let request = CompileRequest::new(source, "nothing.cu", Arch::SM_80);
     match nvrtc::compile(toolchain, &request) {
         Ok(compiled) => {
             let state =

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use cuda::nvrtc::{self, Arch, CompileError, CompileRequest, Limits};
+use cuda::nvrtc::{self, Arch, CompileError, CompileRequest};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     cuda::worker::run_if_worker();
@@ -11,14 +11,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     eprintln!("NVRTC {}.{} from the {}", toolchain.version.0, toolchain.version.1, toolchain.origin);
     for path in std::env::args().skip(1) {
         let source = std::fs::read_to_string(&path)?;
-        let request = CompileRequest {
-            source: &source,
-            name: &path,
-            arch: Arch::SM_80,
-            headers: &[],
-            options: &[],
-            limits: Limits::default(),
-        };
+        let request = CompileRequest::new(&source, &path, Arch::SM_80);
         let started = Instant::now();
         let result = nvrtc::compile(&toolchain, &request);
         eprintln!("{path}: {:.0} ms", started.elapsed().as_secs_f64() * 1e3);

@@ -5,23 +5,14 @@
 //! as a worker, so the `main` of every program that uses this crate begins with [`worker::run_if_worker`].
 //!
 //! ```no_run
-//! use cuda::nvrtc::{self, Arch, CompileRequest, Limits};
+//! use cuda::nvrtc::{self, Arch, CompileRequest};
 //!
 //! fn main() -> Result<(), Box<dyn std::error::Error>> {
 //!     cuda::worker::run_if_worker();
 //!     let toolchain = nvrtc::find_or_fetch(&mut |step| eprintln!("{step:?}"))?;
 //!     let source = r#"extern "C" __global__ void zero(float* x) { x[threadIdx.x] = 0.0f; }"#;
-//!     let compiled = nvrtc::compile(
-//!         &toolchain,
-//!         &CompileRequest {
-//!             source,
-//!             name: "kernel.cu",
-//!             arch: Arch::SM_80,
-//!             headers: &[],
-//!             options: &[],
-//!             limits: Limits::default(),
-//!         },
-//!     )?;
+//!     let request = CompileRequest::new(source, "kernel.cu", Arch::SM_80);
+//!     let compiled = nvrtc::compile(&toolchain, &request)?;
 //!     println!("{}", compiled.ptx);
 //!     Ok(())
 //! }

@@ -7,7 +7,7 @@
 //! launch macros of a compiled kernel into a grid, [`Expectation`] reads the verdict that a wrong kernel must get,
 //! [`occupancy`] tells how full an SM gets.
 //!
-//! An exercise crate holds one [`exercise!`] and nothing else:
+//! The file `exercise.rs` of an exercise holds one [`exercise!`] and nothing else:
 //!
 //! ```
 //! use exercise::{Case, Exercise, problem::VectorAdd};

@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use trust::program;
+
 use super::job::{BufferSpec, Done, Job, Reply, RunJob, Side, TimeJob, hand_over, take_back, take_stored};
 use super::{
     Arg, Buffer, Ceilings, DIFFERING_KEPT, DeviceError, DeviceInfo, RunReply, RunRequest, TASK, TimeReply,
@@ -243,11 +245,15 @@ fn private_folder() -> Result<tempfile::TempDir, DeviceError> {
 /// What the driver is told: where to find itself, which GPUs to show, and to load code at once instead of in the
 /// middle of a measurement.
 fn environment() -> Vec<(String, OsString)> {
-    let passed = ["LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "NVIDIA_VISIBLE_DEVICES"];
+    let passed = ["CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "NVIDIA_VISIBLE_DEVICES"];
+    let libraries = std::env::join_paths(program::folders("LD_LIBRARY_PATH")).ok();
+    let libraries =
+        libraries.filter(|list| !list.is_empty()).map(|list| ("LD_LIBRARY_PATH".to_owned(), list));
     let fixed = [("CUDA_MODULE_LOADING", "EAGER"), ("CUDA_CACHE_DISABLE", "1")];
     passed
         .iter()
         .filter_map(|name| Some(((*name).to_owned(), std::env::var_os(name)?)))
+        .chain(libraries)
         .chain(fixed.map(|(name, value)| (name.to_owned(), value.into())))
         .collect()
 }

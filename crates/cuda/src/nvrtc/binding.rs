@@ -29,12 +29,24 @@ pub(super) struct Nvrtc {
     _builtins: Library,
 }
 
+/// What is compiled.
+pub(super) struct Input<'a> {
+    pub(super) source: &'a str,
+    pub(super) name: &'a str,
+    /// Names and texts.
+    pub(super) headers: &'a [(String, String)],
+    /// Name expressions of templates to instantiate.
+    pub(super) instances: &'a [String],
+}
+
 /// What a compilation left.
 pub(super) struct Output {
     pub(super) result: Result<(), Failure>,
     pub(super) log: Vec<u8>,
     pub(super) ptx: Vec<u8>,
     pub(super) cubin: Vec<u8>,
+    /// The symbols of the instances; empty after a failure.
+    pub(super) instances: Vec<String>,
 }
 
 impl Nvrtc {
@@ -54,13 +66,7 @@ impl Nvrtc {
     }
 
     /// Compiles one source. A failed compilation is an `Ok` with a failed `result`, since its log matters.
-    pub(super) fn compile(
-        &self,
-        source: &str,
-        name: &str,
-        headers: &[(String, String)],
-        options: &[String],
-    ) -> Result<Output, Failure> {
+    pub(super) fn compile(&self, input: &Input<'_>, options: &[String]) -> Result<Output, Failure> {
         type Create = unsafe extern "C" fn(
             *mut Program,
             *const c_char,
@@ -69,10 +75,12 @@ impl Nvrtc {
             *const *const c_char,
             *const *const c_char,
         ) -> Code;
-        let source = c_string(source)?;
-        let name = c_string(name)?;
+        let Input { headers, .. } = input;
+        let source = c_string(input.source)?;
+        let name = c_string(input.name)?;
         let header_names = c_strings(headers.iter().map(|(name, _)| name))?;
         let header_texts = c_strings(headers.iter().map(|(_, text)| text))?;
+        let instances = c_strings(input.instances)?;
         let options = c_strings(options)?;
         let (name_pointers, text_pointers, option_pointers) =
             (pointers(&header_names), pointers(&header_texts), pointers(&options));
@@ -89,18 +97,39 @@ impl Nvrtc {
                 text_pointers.as_ptr(),
                 name_pointers.as_ptr(),
             ))?;
+            let add: Symbol<'_, unsafe extern "C" fn(Program, *const c_char) -> Code> =
+                self.symbol(b"nvrtcAddNameExpression\0")?;
+            for instance in &instances {
+                self.check(add(program, instance.as_ptr()))?;
+            }
             let compile: Symbol<'_, unsafe extern "C" fn(Program, c_int, *const *const c_char) -> Code> =
                 self.symbol(b"nvrtcCompileProgram\0")?;
             let result = self.check(compile(program, options.len() as c_int, option_pointers.as_ptr()));
             let log = self.text(program, b"nvrtcGetProgramLogSize\0", b"nvrtcGetProgramLog\0")?;
-            let (mut ptx, mut cubin) = (Vec::new(), Vec::new());
+            let (mut ptx, mut cubin, mut symbols) = (Vec::new(), Vec::new(), Vec::new());
             if result.is_ok() {
+                for instance in &instances {
+                    symbols.push(self.symbol_of(program, instance)?);
+                }
                 ptx = self.text(program, b"nvrtcGetPTXSize\0", b"nvrtcGetPTX\0")?;
                 // Empty for a virtual architecture.
                 cubin = self.bytes(program, b"nvrtcGetCUBINSize\0", b"nvrtcGetCUBIN\0")?;
             }
             // The program is not destroyed: the process is about to end.
-            Ok(Output { result, log, ptx, cubin })
+            Ok(Output { result, log, ptx, cubin, instances: symbols })
+        }
+    }
+
+    /// The symbol that a name expression led to.
+    unsafe fn symbol_of(&self, program: Program, instance: &CStr) -> Result<String, Failure> {
+        let mut lowered: *const c_char = ptr::null();
+        // SAFETY: NVRTC's signature; the text it gives lives as long as the program.
+        unsafe {
+            let get: Symbol<'_, unsafe extern "C" fn(Program, *const c_char, *mut *const c_char) -> Code> =
+                self.symbol(b"nvrtcGetLoweredName\0")?;
+            self.check(get(program, instance.as_ptr(), &raw mut lowered))?;
+            let text = (!lowered.is_null()).then(|| CStr::from_ptr(lowered).to_string_lossy().into_owned());
+            Ok(text.unwrap_or_default())
         }
     }
 

@@ -20,7 +20,9 @@ pub fn cache_dir() -> Option<PathBuf> {
             if cfg!(windows) {
                 folder("LOCALAPPDATA").map(|path| path.join("warplings"))
             } else {
-                folder("HOME").map(|path| path.join(".cache").join("warplings"))
+                folder("HOME")
+                    .filter(|path| path.is_absolute())
+                    .map(|path| path.join(".cache").join("warplings"))
             }
         })
 }

@@ -1,13 +1,15 @@
 //! One source in, PTX, cubin and resources out.
 
 use std::fmt;
+use std::path::Path;
 use std::time::Duration;
 
 use super::diagnostic::{self, Diagnostic, Severity};
+use super::header::{self, Collected};
 use super::resource::{self, KernelResources};
 use super::sandbox::SandboxLevel;
 use super::serve::{Job, Outcome, TASK};
-use super::{Arch, Toolchain, header};
+use super::{Arch, Toolchain};
 use crate::worker::{self, CPU_LIMIT, Call, WorkerError};
 
 /// A source and what it is compiled for.
@@ -21,10 +23,30 @@ pub struct CompileRequest<'a> {
     pub arch: Arch,
     /// Headers that the source may include: name and text. They come before this crate's own.
     pub headers: &'a [(&'a str, &'a str)],
+    /// Instances of kernel templates to make, as their author would write them: `tile::twice<float, 2>`.
+    pub instances: &'a [&'a str],
+    /// Whether an `#include` of a header that is nowhere is passed over instead of being an error.
+    pub leaves_out_headers: bool,
     /// More options for NVRTC.
     pub options: &'a [&'a str],
     /// Time, memory and log.
     pub limits: Limits,
+}
+
+impl<'a> CompileRequest<'a> {
+    /// A source without headers of its own, for `arch`.
+    pub fn new(source: &'a str, name: &'a str, arch: Arch) -> Self {
+        Self {
+            source,
+            name,
+            arch,
+            headers: &[],
+            instances: &[],
+            leaves_out_headers: false,
+            options: &[],
+            limits: Limits::default(),
+        }
+    }
 }
 
 /// What a compilation may use up.
@@ -62,6 +84,10 @@ pub struct Compiled {
     pub cubin: Vec<u8>,
     /// Every kernel's resources, in the assembler's order.
     pub kernels: Vec<KernelResources>,
+    /// The symbol of each instance that was asked for.
+    pub instances: Vec<String>,
+    /// Headers that were passed over.
+    pub left_out: Vec<String>,
     /// Warnings and remarks.
     pub warnings: Vec<Diagnostic>,
     /// How well the compiler was shut in.
@@ -180,7 +206,7 @@ pub fn compile_with(
     request: &CompileRequest<'_>,
 ) -> Result<Compiled, CompileError> {
     let limits = request.limits;
-    let job = job(toolchain, request);
+    let Prepared { job, left_out } = prepare(toolchain, request);
     let call = Call {
         task: TASK,
         wall: limits.wall,
@@ -204,11 +230,12 @@ pub fn compile_with(
     match outcome {
         Outcome::NotLoaded { message } => Err(CompileError::NotLoaded { message }),
         Outcome::TooLarge { bytes } => Err(CompileError::TooLarge { bytes: bytes as u64 }),
-        Outcome::Ran { code, code_name, log, ptx, cubin, sandbox } => {
+        Outcome::Ran { code, code_name, log, ptx, cubin, instances, sandbox } => {
             let context = diagnostic::Context {
                 file: &job.name,
                 source: request.source,
                 headers: job.headers.iter().map(|(name, _)| name.as_str()).collect(),
+                given: request.headers,
                 has_cuda_headers: !toolchain.include_dirs().is_empty(),
                 ptx: &ptx,
             };
@@ -218,29 +245,44 @@ pub fn compile_with(
                 let failure = Failure { code, code_name, log: &log, diagnostics, kernels: &kernels };
                 return Err(failure.explain(toolchain, request));
             }
-            Ok(Compiled { ptx, cubin, kernels, warnings: diagnostics, sandbox })
+            Ok(Compiled { ptx, cubin, kernels, instances, left_out, warnings: diagnostics, sandbox })
         }
     }
 }
 
-fn job(toolchain: &Toolchain, request: &CompileRequest<'_>) -> Job {
-    let headers = header::collect(request.source, request.headers, &toolchain.include_dirs());
+/// What goes to the worker, and what is known beside it.
+struct Prepared {
+    job: Job,
+    left_out: Vec<String>,
+}
+
+fn prepare(toolchain: &Toolchain, request: &CompileRequest<'_>) -> Prepared {
+    let Collected { mut headers, missing } =
+        header::collect(request.source, request.headers, &toolchain.include_dirs());
+    let mut left_out = Vec::new();
+    if request.leaves_out_headers {
+        left_out = missing.into_iter().filter(|name| Path::new(name).is_relative()).collect();
+        headers.extend(left_out.iter().map(|name| (name.clone(), String::new())));
+    }
     let arch = format!("--gpu-architecture={}", request.arch);
+    let prelude = format!("--pre-include={}", header::PRELUDE);
     let mut options: Vec<String> =
-        [arch.as_str(), "-lineinfo", "--ptxas-options=-v", "--std=c++17"].map(str::to_owned).into();
+        [arch.as_str(), &prelude, "-lineinfo", "--ptxas-options=-v", "--std=c++17"].map(str::to_owned).into();
     options.extend(request.options.iter().map(|option| (*option).to_owned()));
     let name = request.name.rsplit(['/', '\\']).next().filter(|name| !name.is_empty()).unwrap_or("kernel.cu");
-    Job {
+    let job = Job {
         library: toolchain.library.clone(),
         builtins: toolchain.builtins.clone(),
         source: request.source.to_owned(),
         name: name.replace(|c: char| c.is_control() || c == '"', "_"),
         headers,
+        instances: request.instances.iter().map(|instance| (*instance).to_owned()).collect(),
         options,
         memory_bytes: request.limits.memory_bytes,
         cpu_seconds: request.limits.cpu.as_secs().max(1),
         log_bytes: request.limits.log_bytes,
-    }
+    };
+    Prepared { job, left_out }
 }
 
 fn ran_out(stderr: &str) -> bool {

@@ -16,6 +16,8 @@
 //! Only the learner's own file is ever quoted. A message from a header that the learner included is moved to the
 //! `#include`; a message from any other file is replaced, so that no foreign content gets out.
 
+mod absent;
+
 use serde::Serialize;
 
 use super::serve::ASSEMBLERS_PLACE;
@@ -59,6 +61,8 @@ pub(super) struct Context<'a> {
     pub(super) source: &'a str,
     /// Names of the virtual headers.
     pub(super) headers: Vec<&'a str>,
+    /// Those that came with the request, and their texts.
+    pub(super) given: &'a [(&'a str, &'a str)],
     /// Whether CUDA's device headers are at hand.
     pub(super) has_cuda_headers: bool,
     /// The PTX that the assembler's messages speak of; may be empty.
@@ -105,6 +109,8 @@ fn is_summary(line: &str) -> bool {
 struct Raw<'a> {
     head: Head<'a>,
     column: Option<u32>,
+    /// The line of the source that it is about.
+    echo: Option<&'a str>,
     notes: Vec<&'a str>,
 }
 
@@ -125,6 +131,7 @@ impl<'a> Raw<'a> {
         let column = caret
             .and_then(|at| rest[at].chars().position(|c| c == '^'))
             .and_then(|at| u32::try_from(at.checked_sub(1)?).ok().filter(|&column| column > 0));
+        let quoted = caret.and_then(|at| rest.get(at.checked_sub(1)?)).map(|line| line.trim());
         let echo = caret.map(|at| at.saturating_sub(1)..=at);
         let notes = rest
             .iter()
@@ -132,7 +139,7 @@ impl<'a> Raw<'a> {
             .filter(|(at, _)| echo.as_ref().is_none_or(|echo| !echo.contains(at)))
             .map(|(_, line)| line.trim())
             .collect();
-        Some(Self { head, column, notes })
+        Some(Self { head, column, echo: quoted, notes })
     }
 
     /// Reads a line such as `kernel.cu(3): warning #177-D: ...`, `error: ...` or `ptxas error   : ...`.
@@ -187,17 +194,19 @@ impl<'a> Raw<'a> {
                 diagnostic.notes.push("the file ends here, and something is still open".into());
             }
             Some(PTX) => diagnostic.line = line.and_then(|line| source_line(context.ptx, line)),
+            Some(INSTANCES) => explain_instance(&mut diagnostic, self.echo),
             Some(name) if own(name) => explain_include(&mut diagnostic, context),
             Some(name) => {
                 diagnostic.column = None;
                 diagnostic.line = self.line_in(context.file);
                 if let Some(header) = context.headers.iter().find(|header| same_header(name, header)) {
                     diagnostic.line = diagnostic.line.or_else(|| include_line(context.source, header));
+                    explain_include(&mut diagnostic, context);
                     diagnostic.notes.insert(0, format!("in `{header}`, line {}", line.unwrap_or_default()));
                 } else {
                     diagnostic.code = None;
                     diagnostic.message = "an error in a file outside the kernel, which is not shown".into();
-                    diagnostic.notes = vec![HEADERS_NOTE.into()];
+                    diagnostic.notes = vec![absent::OTHER.into()];
                 }
             }
         }
@@ -221,6 +230,9 @@ const END: &str = "end of source";
 /// Stands for the file of a message about a line of the PTX.
 const PTX: &str = "ptx input";
 
+/// Stands for the file of a message about an instance that was asked for: NVRTC's own name for it.
+const INSTANCES: &str = "__nv_name_map";
+
 /// The source's line of a line of PTX: what the last `.loc` before it says. Only the learner's file, which is file 1, counts.
 fn source_line(ptx: &str, line: u32) -> Option<u32> {
     let until = usize::try_from(line).ok()?;
@@ -229,9 +241,6 @@ fn source_line(ptx: &str, line: u32) -> Option<u32> {
         (words.next()? == "1").then(|| words.next()?.parse().ok()).flatten().filter(|&line| line > 0)
     })
 }
-
-const HEADERS_NOTE: &str =
-    "a kernel can include CUDA's device headers and those that come with the exercise; no other file is read";
 
 const NO_CUDA_HEADERS_NOTE: &str = "this NVRTC came without CUDA's headers; \
      `pip install nvidia-cuda-runtime-cu12 nvidia-cuda-cccl-cu12` puts them beside one that pip installed";
@@ -246,22 +255,57 @@ fn explain(diagnostic: &mut Diagnostic, context: &Context<'_>) {
     let message = diagnostic.message.as_str();
     if message.contains("host functions are not allowed in JIT mode") {
         diagnostic.message =
-            "a function here needs `__global__` (it is a kernel) or `__device__` (one calls it) before its \
-                              type; there is no host code in this file"
+            "a function here needs `__global__` (it is a kernel) or `__device__` (one calls it) before its type; \
+             there is no host code in this file"
                 .into();
     } else if message.contains("host variables are not allowed in JIT mode") {
         diagnostic.message =
-            "a variable outside of all functions needs `constexpr`, `__constant__` or `__device__` before \
-                              its type, or is better a macro"
+            "a variable outside of all functions needs `constexpr`, `__constant__` or `__device__` before its type, \
+             or is better a macro"
                 .into();
-    } else if message.starts_with("namespace \"std\" has no member") {
+    } else if message.starts_with("device-side kernel launch could not be processed")
+        || message.starts_with("kernel launch from __device__ or __global__ functions")
+    {
+        diagnostic.message =
+            "a kernel that launches another (dynamic parallelism) cannot be run here; run the other by itself".into();
+    } else if let Some(name) = message.strip_prefix("namespace \"std\" has no member \"") {
+        diagnostic.notes.push(absent::standard_member(name.trim_end_matches('"')));
+    } else if message.starts_with("this declaration has no storage class") {
+        let line = diagnostic.line.and_then(|line| context.source.lines().nth(line as usize - 1));
+        let words = line.map(|line| line.split(|c: char| !(c.is_alphanumeric() || c == '_')));
+        let used: Vec<&str> = words.into_iter().flatten().filter(|word| !word.is_empty()).collect();
+        let missing = context.given.iter().filter(|(header, text)| {
+            include_line(context.source, header).is_none() && used.iter().any(|word| defines(text, word))
+        });
         diagnostic
             .notes
-            .push("a kernel has `min`, `max`, `sqrtf`, `fabsf` and the like without `std::`".into());
-    } else if message.starts_with("this declaration has no storage class") {
-        let missing = context.headers.iter().filter(|header| include_line(context.source, header).is_none());
-        diagnostic.notes.extend(missing.map(|header| format!("this file does not `#include \"{header}\"`")));
+            .extend(missing.map(|(header, _)| format!("this file does not `#include \"{header}\"`")));
     }
+}
+
+/// Whether a header defines the macro `name`.
+fn defines(header: &str, name: &str) -> bool {
+    header.lines().any(|line| {
+        let rest = line.trim_start().strip_prefix("#define ").map(str::trim_start);
+        rest.and_then(|rest| rest.strip_prefix(name))
+            .is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
+    })
+}
+
+/// An instance of a template that the source does not have. NVRTC has a file of lines such as `#pragma nv_mangled_name
+/// f<1>` for them.
+fn explain_instance(diagnostic: &mut Diagnostic, echo: Option<&str>) {
+    let instance =
+        echo.and_then(|line| line.strip_prefix("#pragma nv_mangled_name")).unwrap_or_default().trim();
+    let why = match diagnostic.message.as_str() {
+        // Follows an error that says why.
+        message if message.starts_with("Error in parsing name expression") => "it cannot be made",
+        message if message.starts_with("Extra tokens found") => "something follows its name",
+        message => message,
+    };
+    diagnostic.message = format!("there is no instance `{instance}` of a kernel in this file: {why}");
+    diagnostic.line = None;
+    diagnostic.column = None;
 }
 
 /// A header that is not found: the same words whether the path exists, is forbidden or is not there.
@@ -273,11 +317,12 @@ fn explain_include(diagnostic: &mut Diagnostic, context: &Context<'_>) {
         return;
     };
     let Some((name, _)) = rest.rsplit_once('"') else { return };
-    diagnostic.message = format!("cannot open source file \"{name}\"");
-    diagnostic.notes = vec![HEADERS_NOTE.into()];
+    let name = name.to_owned();
+    diagnostic.notes = vec![absent::header(&name).into()];
     if !context.has_cuda_headers {
         diagnostic.notes.push(NO_CUDA_HEADERS_NOTE.into());
     }
+    diagnostic.message = format!("cannot open source file \"{name}\"");
 }
 
 /// The line, from 1, of the `#include` that names this header.
@@ -317,7 +362,8 @@ mod tests {
             &Context {
                 file: "kernel.cu",
                 source,
-                headers: vec!["warplings.cuh", "tool.h"],
+                headers: vec!["warplings.cuh", "tool.h", "habit.h"],
+                given: &[("warplings.cuh", "#define LAUNCH(x) x\n"), ("tool.h", "")],
                 has_cuda_headers: true,
                 ptx,
             },
@@ -409,13 +455,45 @@ kernel.cu(4): error: identifier "g" is undefined
             "kernel.cu(3): error: A function without execution space annotations (__host__/__device__/__global__) is \
              considered a host function, and host functions are not allowed in JIT mode. Consider using -default-device \
              flag to process unannotated functions as __device__ functions in JIT mode\n  void k() {}\n       ^\n\n\
-             kernel.cu(3): error: namespace \"std\" has no member \"max\"\n  std::max\n       ^\n",
+             kernel.cu(3): error: namespace \"std\" has no member \"max\"\n  std::max\n       ^\n\n\
+             kernel.cu(3): error: namespace \"std\" has no member \"vector\"\n  std::vector\n       ^\n",
         );
         assert!(found[0].message.contains("needs `__global__`"), "{found:?}");
-        assert!(found[1].notes[0].contains("without `std::`"), "{found:?}");
+        assert!(found[1].notes[0].contains("#include <algorithm>"), "{found:?}");
+        assert!(found[2].notes[0].contains("a pointer"), "{found:?}");
         let log = "kernel.cu(1): error: this declaration has no storage class or type specifier\n  LAUNCH(1);\n  ^\n";
         // Both headers are included.
         assert!(read(log)[0].notes.is_empty());
+    }
+
+    #[test]
+    fn only_the_header_that_has_the_macro_is_missed() {
+        let source = "__global__ void k() {}\nLAUNCH(1);\nOTHER(1);\n";
+        let given = &[("warplings.cuh", "#pragma once\n#define LAUNCH(x) int x##y\n"), ("more.h", "")];
+        let context = Context {
+            file: "kernel.cu",
+            source,
+            headers: vec!["warplings.cuh", "more.h", "math.h", "stdio.h"],
+            given,
+            has_cuda_headers: true,
+            ptx: "",
+        };
+        let error = "error: this declaration has no storage class or type specifier\n";
+        let found = parse(&format!("kernel.cu(2): {error}\nkernel.cu(3): {error}"), &context);
+        assert_eq!(found[0].notes, ["this file does not `#include \"warplings.cuh\"`"]);
+        assert!(found[1].notes.is_empty());
+    }
+
+    #[test]
+    fn an_instance_that_cannot_be_made_is_named() {
+        let found = read(
+            "__nv_name_map(3): error: identifier \"x\" is undefined\n  #pragma nv_mangled_name f<x>\n  ^\n",
+        );
+        assert_eq!((found[0].line, found[0].column), (None, None));
+        assert_eq!(
+            found[0].message,
+            "there is no instance `f<x>` of a kernel in this file: identifier \"x\" is undefined"
+        );
     }
 
     #[test]

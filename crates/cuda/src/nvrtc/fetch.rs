@@ -155,14 +155,16 @@ fn fetch_into(
     let folder = find::cached(cache, package);
     let workspace = fs::create_dir_all(cache)
         .and_then(|()| tempfile::Builder::new().prefix(TEMPORARY_PREFIX).tempdir_in(cache));
-    let workspace = match workspace {
-        Ok(workspace) => workspace,
+    // Absolute, since tools are started in another folder.
+    let place = |workspace: tempfile::TempDir| Ok((fs::canonicalize(workspace.path())?, workspace));
+    let (place, _workspace) = match workspace.and_then(place) {
+        Ok(made) => made,
         Err(source) => return Err(FetchError::Cache { not_found, folder: cache.to_path_buf(), source }),
     };
     cache::clean_temporary(cache);
-    let downloaded = download(package, tools, workspace.path(), &folder, not_found, progress)?;
+    let downloaded = download(package, tools, &place, &folder, not_found, progress)?;
     progress(FetchStep::Unpacking);
-    let complete = workspace.path().join("complete");
+    let complete = place.join("complete");
     unpack::unpack(package, &downloaded, &complete)?;
     progress(FetchStep::Verifying);
     unpack::verify(package, &complete)?;
@@ -198,7 +200,7 @@ fn download(
             tool: tool.name(),
             into: folder.to_path_buf(),
         });
-        let result = tool.command(&requirements, &into).output();
+        let result = tool.command(&requirements, &into).and_then(|mut command| command.output());
         if tool.is_missing(&result) {
             progress(FetchStep::ToolMissing { tool: tool.name() });
             continue;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::binding::{Failure, Nvrtc};
+use super::binding::{Failure, Input, Nvrtc};
 use super::sandbox::{self, SandboxLevel};
 use crate::worker;
 
@@ -25,6 +25,7 @@ pub(super) struct Job {
     pub(super) source: String,
     pub(super) name: String,
     pub(super) headers: Vec<(String, String)>,
+    pub(super) instances: Vec<String>,
     pub(super) options: Vec<String>,
     pub(super) memory_bytes: u64,
     pub(super) cpu_seconds: u64,
@@ -37,7 +38,16 @@ pub(super) enum Outcome {
     /// The libraries could not be loaded.
     NotLoaded { message: String },
     /// The compiler ran. `ptx` is there after a success, and after an error of the assembler that names PTX lines.
-    Ran { code: i32, code_name: String, log: String, ptx: String, cubin: Vec<u8>, sandbox: SandboxLevel },
+    Ran {
+        code: i32,
+        code_name: String,
+        log: String,
+        ptx: String,
+        cubin: Vec<u8>,
+        /// The symbols of the job's instances.
+        instances: Vec<String>,
+        sandbox: SandboxLevel,
+    },
     /// The result is too long to hand over.
     TooLarge { bytes: usize },
 }
@@ -53,7 +63,7 @@ fn run(job: &Job) -> Outcome {
     };
     worker::set_memory_limits(job.memory_bytes, job.cpu_seconds);
     let sandbox = sandbox::enter();
-    match nvrtc.compile(&job.source, &job.name, &job.headers, &job.options) {
+    match nvrtc.compile(&input(job), &job.options) {
         Ok(output) => {
             let bytes = output.ptx.len() + output.cubin.len();
             if bytes > LARGEST_OUTPUT {
@@ -73,6 +83,7 @@ fn run(job: &Job) -> Outcome {
                 log,
                 ptx: String::from_utf8_lossy(&ptx).into_owned(),
                 cubin: output.cubin,
+                instances: output.instances,
                 sandbox,
             }
         }
@@ -82,9 +93,14 @@ fn run(job: &Job) -> Outcome {
             log: String::new(),
             ptx: String::new(),
             cubin: vec![],
+            instances: vec![],
             sandbox,
         },
     }
+}
+
+fn input(job: &Job) -> Input<'_> {
+    Input { source: &job.source, name: &job.name, headers: &job.headers, instances: &job.instances }
 }
 
 /// The PTX of a source that the front end accepts and the assembler does not.
@@ -92,7 +108,7 @@ fn ptx_alone(nvrtc: &Nvrtc, job: &Job) -> Option<Vec<u8>> {
     let virtual_arch =
         |option: &String| option.replace("--gpu-architecture=sm_", "--gpu-architecture=compute_");
     let options: Vec<String> = job.options.iter().map(virtual_arch).collect();
-    let output = nvrtc.compile(&job.source, &job.name, &job.headers, &options).ok()?;
+    let output = nvrtc.compile(&input(job), &options).ok()?;
     output.result.is_ok().then_some(output.ptx).filter(|ptx| ptx.len() <= LARGEST_OUTPUT)
 }
 

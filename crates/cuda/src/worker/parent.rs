@@ -101,7 +101,7 @@ impl Session {
             .args([MARKER, call.task, &std::process::id().to_string()])
             .env_clear()
             .envs(call.env.iter().map(|(name, value)| (name, value)))
-            .current_dir(if cfg!(unix) { "/" } else { "." })
+            .current_dir(trust::program::root())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());

@@ -23,13 +23,9 @@ pub(crate) fn worker() -> Command {
 /// A request as the checker makes it.
 pub(crate) fn request(source: &str) -> CompileRequest<'_> {
     CompileRequest {
-        source,
-        name: "kernel.cu",
-        arch: Arch::SM_80,
-        headers: &[],
-        options: &[],
         // A machine that builds and tests at the same time is slow.
         limits: Limits { wall: Duration::from_secs(120), ..Limits::default() },
+        ..CompileRequest::new(source, "kernel.cu", Arch::SM_80)
     }
 }
 

@@ -3,6 +3,8 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
+use trust::program;
+
 use crate::nvrtc::cache;
 
 /// What the search depends on, gathered in one place so that tests can make their own.
@@ -18,12 +20,11 @@ pub(in crate::nvrtc) struct Surroundings {
 impl Surroundings {
     pub(in crate::nvrtc) fn of_this_process() -> Self {
         let path = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-        let list = |name: &str| {
-            env::var_os(name).map(|v| env::split_paths(&v).collect::<Vec<_>>()).unwrap_or_default()
-        };
+        // A library is run: what a relative path leads to depends on the folder that the user happens to be in.
+        let absolute = |name: &str| path(name).filter(|path| path.is_absolute());
         let mut cuda_homes: Vec<_> =
-            ["CUDA_HOME", "CUDA_PATH"].iter().filter_map(|name| path(name)).collect();
-        let mut loader_dirs = if cfg!(windows) { list("PATH") } else { list("LD_LIBRARY_PATH") };
+            ["CUDA_HOME", "CUDA_PATH"].iter().filter_map(|name| absolute(name)).collect();
+        let mut loader_dirs = program::folders(if cfg!(windows) { "PATH" } else { "LD_LIBRARY_PATH" });
         if cfg!(unix) {
             cuda_homes.extend(["/usr/local/cuda", "/opt/cuda"].map(PathBuf::from));
             loader_dirs.extend(loader_cache());
@@ -31,10 +32,9 @@ impl Surroundings {
                 loader_dirs.push(dir.into());
             }
         }
-        loader_dirs.retain(|dir| dir.is_absolute());
         let mut python_dirs: Vec<PathBuf> = Vec::new();
-        let prefixes = ["VIRTUAL_ENV", "CONDA_PREFIX"].iter().filter_map(|name| path(name));
-        let sites = path("HOME").map(|home| home.join(".local")).into_iter();
+        let prefixes = ["VIRTUAL_ENV", "CONDA_PREFIX"].iter().filter_map(|name| absolute(name));
+        let sites = absolute("HOME").map(|home| home.join(".local")).into_iter();
         for dir in
             prefixes.chain(python_on_path()).chain(sites).chain(["/usr/local", "/usr"].map(PathBuf::from))
         {
@@ -54,8 +54,7 @@ impl Surroundings {
 
 /// The prefix of the `python3` that a shell would start. A virtual environment's is a link, which is not followed.
 fn python_on_path() -> Option<PathBuf> {
-    let dirs = env::var_os("PATH")?;
-    let bin = env::split_paths(&dirs).find(|dir| dir.join("python3").is_file())?;
+    let bin = program::folders("PATH").into_iter().find(|dir| dir.join("python3").is_file())?;
     bin.parent().map(Path::to_path_buf)
 }
 
@@ -63,7 +62,7 @@ fn python_on_path() -> Option<PathBuf> {
 fn loader_cache() -> Vec<PathBuf> {
     let output = ["/sbin/ldconfig", "/usr/sbin/ldconfig"]
         .iter()
-        .find_map(|program| std::process::Command::new(program).arg("-p").output().ok());
+        .find_map(|name| program::command(name).ok()?.arg("-p").output().ok());
     let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
     text.lines()
         .filter(|line| line.trim_start().starts_with("libnvrtc.so"))
