@@ -12,15 +12,18 @@
 mod class;
 mod course;
 pub mod gradebook;
+pub mod gradescope;
 pub mod import;
 mod label;
 mod ledger;
 mod mark;
 mod outcome;
+pub mod page;
 mod plan;
 mod policy;
 mod roster;
 mod shard;
+mod similarity;
 mod store;
 
 pub use class::{Class, Handin, Person};
@@ -33,4 +36,5 @@ pub use plan::{Cell, Judge, Plan, PlanError, Secret, TaskSize};
 pub use policy::{Policy, PolicyError};
 pub use roster::{Kind, Roster, RosterError, Row};
 pub use shard::{Environment, Shard};
+pub use similarity::{Exported, export};
 pub use store::{StoreError, write_whole};
