@@ -2,6 +2,7 @@
 
 mod argument;
 mod ceiling;
+mod cell;
 mod command;
 mod compile;
 mod engine;

@@ -29,6 +29,16 @@ pub(crate) fn course_elsewhere(root: &Path) -> String {
     format!("{} (this folder has none; it is the one that this program was built in)", root.display())
 }
 
+/// What a student on Gradescope reads if judging ended before it had a verdict.
+pub(crate) const GRADESCOPE_CUT_SHORT: &str = "Judging ended before it had a verdict: it ran out of time or memory, or the machine failed. Hand in again; if this \
+     stays, tell your instructor.";
+
+/// What a student on Gradescope reads who handed in no kernel for the exercise.
+pub(crate) fn gradescope_without_kernel(exercise: &str, rows: &[String]) -> String {
+    let list: String = rows.iter().map(|row| format!("\n- {row}")).collect();
+    format!("There is no kernel for {exercise}: hand in one file, kernel.cu. What was handed in:\n{list}")
+}
+
 /// What a metric is called.
 pub(crate) fn metric(metric: Metric) -> &'static str {
     match metric {
@@ -149,7 +159,8 @@ pub(crate) fn flop_rate(flops_per_second: f64) -> String {
     format!("{:.1} TFLOP/s", flops_per_second / 1e12)
 }
 
-/// How fast the timed kernel is by what limits it, and a library beside it: `4057 GB/s, 97 % of the copy bandwidth`.
+/// How fast the timed kernel is by what limits it, and a library beside it: `4057 GB/s, 97 % of the copy
+/// bandwidth`.
 pub(crate) fn rates(rates: &Rates, milliseconds: f64) -> String {
     let per_second = |amount: u64, milliseconds: f64| amount as f64 / (milliseconds * 1e-3);
     let Ceilings { copy_bytes_per_second, fma_flops_per_second } = rates.ceilings;

@@ -142,7 +142,8 @@ pub(super) fn execute(matches: &ArgMatches) -> Result<Exit> {
     Ok(if is_complete { Exit::Passed } else { Exit::NotJudged })
 }
 
-/// A record for each hand-in, in their order, judged by `jobs` children at a time; of fewer if the grader is to end.
+/// A record for each hand-in, in their order, judged by `jobs` children at a time; of fewer if the grader is
+/// to end.
 fn judge_all(
     root: &Path,
     class: &Class,
@@ -200,7 +201,8 @@ fn judge_one(
                 return Ok(Some((record, false)));
             }
             let Some(record) = grade::judge(bench, handin.entry, &submission.text)? else { return Ok(None) };
-            Record { key, ..record }
+            // Of a large class, all the judgements would be a lot to remember.
+            Record { key, judgement: None, ..record }
         }
     };
     record.student.clone_from(&handin.student);

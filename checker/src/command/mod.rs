@@ -1,8 +1,10 @@
 //! The commands, one file each, with the same two functions: what it takes, and what it does.
 
+mod class;
 mod course;
 mod doctor;
 mod grade;
+mod gradescope;
 mod hint;
 mod judge;
 mod list;
@@ -44,6 +46,8 @@ const COMMANDS: &[(Make, Execute)] = &[
     (run::make_command, run::execute),
     (verify::make_command, verify::execute),
     (grade::make_command, grade::execute),
+    (class::make_command, class::execute),
+    (gradescope::make_command, gradescope::execute),
     (doctor::make_command, doctor::execute),
     (probe::make_command, probe::execute),
 ];

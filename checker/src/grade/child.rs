@@ -32,7 +32,7 @@ pub(crate) struct Bench {
 }
 
 /// How a judging process ended.
-enum Ended {
+pub(super) enum Ended {
     ByItself(ExitStatus),
     OutOfTime,
     Interrupted,
@@ -102,7 +102,7 @@ fn without_judgement(bench: &Bench, status: ExitStatus, err: &[u8]) -> Record {
 }
 
 /// Waits for a child, at most until `deadline`, and ends it if it does not end by itself.
-fn wait(child: &mut Child, deadline: Instant, interrupt: &Interrupt) -> io::Result<Ended> {
+pub(super) fn wait(child: &mut Child, deadline: Instant, interrupt: &Interrupt) -> io::Result<Ended> {
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(Ended::ByItself(status));

@@ -25,6 +25,9 @@ pub(crate) struct Record {
     /// What a person should know, if anything.
     pub(crate) message: Option<String>,
     pub(crate) seconds: f64,
+    /// What it was read from, if it was a judgement; not kept with the others.
+    #[serde(skip)]
+    pub(crate) judgement: Option<Value>,
 }
 
 /// One point to earn.
@@ -50,6 +53,7 @@ impl Record {
             criteria: Vec::new(),
             message,
             seconds: 0.0,
+            judgement: None,
         }
     }
 
@@ -71,7 +75,8 @@ impl Record {
         }
         let score = if verdict == "passed" { 1.0 } else { score(&criteria) };
         let message = judgement["message"].as_str().map(str::to_owned);
-        Some(Record { score, criteria, ..Record::unjudged(verdict, message) })
+        let judgement = Some(judgement.clone());
+        Some(Record { score, criteria, judgement, ..Record::unjudged(verdict, message) })
     }
 }
 

@@ -73,6 +73,12 @@ pub(super) fn graded(graded: &Graded<'_>) {
     print(&json!({"students": graded.class.students, "results": graded.records}));
 }
 
+pub(super) fn class_state(plan: &class::Plan, state: &class::PlanState<'_>, merged: &class::Merged) {
+    print(&json!({"plan": plan.number, "tasks": plan.shards, "complete": state.is_complete(),
+                  "exercises": state.exercises, "unfinished_tasks": state.unfinished,
+                  "torn_lines": merged.torn_lines, "alarms": merged.alarms}));
+}
+
 pub(super) fn looked(looked: &Looked<'_>) {
     let request = |access: &WorstAccess| {
         let lanes: Map<String, Value> = access

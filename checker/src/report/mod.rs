@@ -281,6 +281,21 @@ pub(crate) fn graded(graded: &Graded<'_>, as_json: bool, as_csv: bool) {
     }
 }
 
+/// Tells how far a planned grading has come.
+pub(crate) fn class_state(
+    plan: &class::Plan,
+    state: &class::PlanState<'_>,
+    merged: &class::Merged,
+    as_json: bool,
+) {
+    if as_json { json::class_state(plan, state, merged) } else { terminal::class_state(plan, state, merged) }
+}
+
+/// Writes a whole file to standard output.
+pub(crate) fn file(text: &str) {
+    anstream::print!("{text}");
+}
+
 /// Draws what the costliest requests touch, and where a block's work lies.
 pub(crate) fn looked(looked: &Looked<'_>, as_json: bool) {
     if as_json { json::looked(looked) } else { terminal::looked(looked) }

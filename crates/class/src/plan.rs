@@ -41,8 +41,6 @@ pub struct Judge {
     pub limit: u64,
     /// The most memory that judging one may take, in MiB; 0: as much as there is.
     pub memory: u64,
-    /// Whether sizes that students don't know are judged, too.
-    pub hidden_sizes: bool,
 }
 
 impl Judge {
@@ -140,6 +138,16 @@ impl Secret {
             }
             Err(error) => Err(StoreError::io(&path)(error)),
         }
+    }
+
+    /// Reads the class's secret, which `class plan` has made.
+    ///
+    /// # Errors
+    /// If it is not there, or cannot be read.
+    pub fn load(folder: &Path) -> Result<Secret, StoreError> {
+        let path = folder.join("secret.json");
+        let text = std::fs::read(&path).map_err(StoreError::io(&path))?;
+        serde_json::from_slice(&text).map_err(|error| StoreError::Damaged { path, reason: error.to_string() })
     }
 
     /// Names everything that decides a result: what judges, the seed, the exercise and the text. Without the
@@ -241,6 +249,14 @@ impl Plan {
         Ok(numbers)
     }
 
+    /// Whether its keys were made with `secret`.
+    pub fn is_of(&self, secret: &Secret) -> bool {
+        self.cells
+            .iter()
+            .take(1)
+            .all(|cell| cell.key == secret.key(&self.judge, &cell.exercise, &cell.sha256))
+    }
+
     /// The cells of one task, dealt out in turn, so that each task has some of every exercise; all without an
     /// index.
     pub fn dealt(&self, shard: Option<u32>) -> impl Iterator<Item = &Cell> {
@@ -295,7 +311,6 @@ mod tests {
             engine: "sim".into(),
             limit: 120,
             memory: 4096,
-            hidden_sizes: true,
         }
     }
 

@@ -94,7 +94,6 @@ fn with_gradebook(policy: &str, test: impl Fn(&Gradebook, &Roster)) {
         engine: "sim".into(),
         limit: 1,
         memory: 1,
-        hidden_sizes: false,
     };
     let secret = Secret::open(folder.path(), None).expect("made");
     let size = TaskSize { shards: Some(1), seconds: 1.0, most_shards: 1 };

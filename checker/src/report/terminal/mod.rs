@@ -1,5 +1,6 @@
 //! Text for people. Colour only on a terminal, and not where `NO_COLOR` is set.
 
+mod class;
 mod course;
 mod excerpt;
 mod fetch;
@@ -13,6 +14,10 @@ mod run;
 mod table;
 mod text;
 
+pub(super) use class::class_state;
+pub(crate) use class::{
+    CellProgress, exported, imported, obstacles, packed, planned, reported, without_address,
+};
 pub(super) use course::{examined, list, repeated, status, verified};
 pub(crate) use course::{hints, reset, solution, solution_withheld};
 pub(crate) use fetch::FetchProgress;

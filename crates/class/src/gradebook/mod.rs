@@ -181,7 +181,7 @@ pub(crate) fn inert(text: &str) -> String {
 }
 
 /// Rows as RFC 4180 has them.
-fn table(rows: impl IntoIterator<Item = Vec<String>>) -> String {
+pub(crate) fn table(rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let mut writer = ::csv::WriterBuilder::new()
         .terminator(::csv::Terminator::CRLF)
         .flexible(true)

@@ -40,6 +40,13 @@ pub(super) fn sort(items: &[Item], course: &Course) -> Sorted {
     sorted
 }
 
+/// All files are `student`'s.
+pub(super) fn sort_one(items: &[Item], student: &str) -> Sorted {
+    let person = Person { id: student.to_owned(), name: student.to_owned(), email: None };
+    let files = items.iter().enumerate().map(|(index, item)| (index, item.path.clone())).collect();
+    Sorted { bundles: vec![Bundle { people: vec![person], files, ..Bundle::default() }], strays: Vec::new() }
+}
+
 /// Bytes of the path of the folder that holds the students' folders: of a zip, often one for all. A folder
 /// whose folders are exercises is a student's.
 fn common_folder(items: &[Item], course: &Course) -> usize {

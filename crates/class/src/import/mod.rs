@@ -15,6 +15,7 @@ use serde::Serialize;
 
 use crate::class::{Class, Handin, MOST_BYTES, Person};
 use crate::course::{Course, Exercise};
+use crate::gradebook::{inert, table};
 use crate::label::clean;
 use crate::store::StoreError;
 use choice::{Reason, choose};
@@ -37,6 +38,8 @@ pub enum System {
     Moodle,
     /// A folder each, or a file `STUDENT.cu` each; git checkouts too.
     Folders,
+    /// All of it is one student's, of this name.
+    One(&'static str),
 }
 
 impl System {
@@ -88,6 +91,22 @@ pub struct Imported {
     pub rows: Vec<ImportRow>,
     /// Hand-ins, new or other than before.
     pub handins: usize,
+}
+
+/// The report as a table, for spreadsheets.
+pub fn csv(rows: &[ImportRow]) -> String {
+    let name = |fate| match fate {
+        Fate::Taken => "taken",
+        Fate::LeftOut => "left_out",
+        Fate::NotUnderstood => "not_understood",
+        Fate::Refused => "refused",
+    };
+    let header = ["file", "student", "exercise", "what_became_of_it", "why"].map(str::to_owned).to_vec();
+    let cells = |row: &ImportRow| {
+        let fate = name(row.fate).to_owned();
+        vec![inert(&row.file), inert(&row.student), row.exercise.clone(), fate, inert(&row.why)]
+    };
+    table(std::iter::once(header).chain(rows.iter().map(cells)))
 }
 
 /// Why nothing was imported.
@@ -155,6 +174,7 @@ pub fn import(source: &Path, folder: &Path, options: &Options<'_>) -> Result<Imp
         System::Gradescope => gradescope::sort(&mut container)?,
         System::Moodle => moodle::sort(&container.items),
         System::Folders => folder::sort(&container.items, options.course),
+        System::One(student) => folder::sort_one(&container.items, student),
     };
     let mut import = Import {
         options,

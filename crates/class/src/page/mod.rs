@@ -3,6 +3,7 @@
 //! A student's page holds nothing that the inputs could be guessed from: no seed, no value that was computed,
 //! and no size that is not in the exercise's description.
 
+mod contents;
 mod html;
 mod markdown;
 mod overview;
@@ -13,6 +14,7 @@ use serde_json::Value;
 use crate::class::Person;
 use crate::gradebook::Entry;
 
+pub use contents::Contents;
 pub use overview::{Overview, Unjudged};
 
 /// What one page is about.
