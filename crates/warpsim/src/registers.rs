@@ -8,7 +8,7 @@ pub(crate) type Lanes<T> = [T; 32];
 
 /// The three register files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Class {
+pub enum RegisterFile {
     /// One bit per lane.
     Pred,
     /// Up to 32 bits per lane.
@@ -32,11 +32,11 @@ pub(crate) enum Kind {
 
 impl Kind {
     /// The register file that holds it.
-    pub(crate) fn class(self) -> Class {
+    pub(crate) fn class(self) -> RegisterFile {
         match self {
-            Kind::Pred => Class::Pred,
-            Kind::Bits(64) | Kind::F64 => Class::Wide,
-            Kind::Bits(_) | Kind::F32 => Class::Word,
+            Kind::Pred => RegisterFile::Pred,
+            Kind::Bits(64) | Kind::F64 => RegisterFile::Wide,
+            Kind::Bits(_) | Kind::F32 => RegisterFile::Word,
         }
     }
 }

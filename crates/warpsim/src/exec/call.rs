@@ -4,8 +4,8 @@ use super::warp::{CallSite, LOCAL_LIMIT, State, Warp};
 use super::{Machine, Stop};
 use crate::fault::Refused;
 use crate::observer::{Observer, Site};
-use crate::program::{Callee, Place, Reg};
-use crate::registers::{Class, Lanes};
+use crate::program::{Callee, Place, Register};
+use crate::registers::{Lanes, RegisterFile};
 
 /// Calls that may be nested.
 const MAX_DEPTH: u32 = 1024;
@@ -192,24 +192,24 @@ fn copy(warp: &mut Warp, from_base: Base, from: Place, to_base: Base, to: Place,
 }
 
 /// All lanes of a register, zero-extended.
-fn values(warp: &Warp, reg: Reg) -> Lanes<u64> {
-    match reg.class {
-        Class::Pred => {
+fn values(warp: &Warp, reg: Register) -> Lanes<u64> {
+    match reg.file {
+        RegisterFile::Pred => {
             let bits = warp.registers.pred(reg.index);
             std::array::from_fn(|lane| u64::from(bits >> lane & 1))
         }
-        Class::Word => warp.registers.word(reg.index).map(u64::from),
-        Class::Wide => *warp.registers.wide(reg.index),
+        RegisterFile::Word => warp.registers.word(reg.index).map(u64::from),
+        RegisterFile::Wide => *warp.registers.wide(reg.index),
     }
 }
 
-pub(crate) fn set_values(warp: &mut Warp, reg: Reg, value: &Lanes<u64>, mask: u32) {
-    match reg.class {
-        Class::Pred => {
+pub(crate) fn set_values(warp: &mut Warp, reg: Register, value: &Lanes<u64>, mask: u32) {
+    match reg.file {
+        RegisterFile::Pred => {
             let bits = (0..32).fold(0, |bits, lane| bits | ((value[lane] & 1) as u32) << lane);
             warp.registers.set_pred(reg.index, bits, mask);
         }
-        Class::Word => warp.registers.set_word(reg.index, &value.map(|v| v as u32), mask),
-        Class::Wide => warp.registers.set_wide(reg.index, value, mask),
+        RegisterFile::Word => warp.registers.set_word(reg.index, &value.map(|v| v as u32), mask),
+        RegisterFile::Wide => warp.registers.set_wide(reg.index, value, mask),
     }
 }

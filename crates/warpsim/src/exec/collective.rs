@@ -7,8 +7,8 @@ use crate::fault::{BarrierProblem, Touch};
 use crate::isa::AtomicFn;
 use crate::observer::{Observer, Site};
 use crate::pattern::lanes;
-use crate::program::{Inst, Memory, Reg, ShuffleMode, Step, VoteMode};
-use crate::registers::{Class, FULL, Lanes, Operands};
+use crate::program::{Inst, Memory, Register, ShuffleMode, Step, VoteMode};
+use crate::registers::{FULL, Lanes, Operands, RegisterFile};
 
 impl<O: Observer> Machine<'_, '_, O> {
     /// Executes a warp-level instruction if all lanes it names are here. Returns false if some have yet to come.
@@ -180,7 +180,7 @@ impl<O: Observer> Machine<'_, '_, O> {
         let value = *warp.registers.word(ops.src[0]);
         let operand = *warp.registers.word(ops.src[1]);
         let clamp = *warp.registers.word(ops.src[2]);
-        let value_reg = Reg { class: Class::Word, index: ops.src[0] };
+        let value_reg = Register { file: RegisterFile::Word, index: ops.src[0] };
         let (poisoned, from) = (self.poison_of(warp, value_reg), value_reg);
         let (mut out, mut found, mut poison) = ([0; 32], 0u32, 0u32);
         for lane in lanes(active) {
@@ -212,9 +212,9 @@ impl<O: Observer> Machine<'_, '_, O> {
         let origin = if poisoned & active != 0 { self.origin_of(warp, from) } else { at.pc + 1 };
         warp.registers.set_word(ops.dst[0], &out, active);
         warp.registers.set_pred(ops.dst[1], found, active);
-        let to = Reg { class: Class::Word, index: ops.dst[0] };
+        let to = Register { file: RegisterFile::Word, index: ops.dst[0] };
         self.set_poison(warp, to, active, poison, origin.wrapping_sub(1));
-        self.set_poison(warp, Reg { class: Class::Pred, index: ops.dst[1] }, active, 0, at.pc);
+        self.set_poison(warp, Register { file: RegisterFile::Pred, index: ops.dst[1] }, active, 0, at.pc);
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -324,13 +324,13 @@ impl<O: Observer> Machine<'_, '_, O> {
         let mut poisoned = 0;
         for (regs, fragment) in [a, b, c].into_iter().zip(&kinds[1..]) {
             for &index in regs {
-                poisoned |= self.poison_of(warp, Reg { class: fragment.kind.class(), index }) & active;
+                poisoned |= self.poison_of(warp, Register { file: fragment.kind.class(), index }) & active;
             }
         }
         multiply.run(&mut warp.registers, [d, a, b, c]);
         let poisoned = if poisoned != 0 { active } else { 0 };
         for &index in d {
-            self.set_poison(warp, Reg { class: kinds[0].kind.class(), index }, active, poisoned, pc);
+            self.set_poison(warp, Register { file: kinds[0].kind.class(), index }, active, poisoned, pc);
         }
     }
 

@@ -8,7 +8,7 @@ use crate::fault::{Refused, Sink};
 use crate::lower::PTX;
 use crate::observer::{Observer, Order, Site};
 use crate::program::{BASE_SLOTS, FlowRule, Guard, Inst, NOWHERE, Step};
-use crate::registers::{Class, FULL, Operands};
+use crate::registers::{FULL, Operands, RegisterFile};
 
 impl<O: Observer> Machine<'_, '_, O> {
     /// Executes up to `budget` instructions of a fragment, fewer if it seems to wait for others. Returns whether it
@@ -175,7 +175,7 @@ impl<O: Observer> Machine<'_, '_, O> {
                 Step::Clock(class) => {
                     let now = self.executed - self.executed_before + (budget - left);
                     match class {
-                        Class::Wide => warp.registers.set_wide(inst.ops.dst[0], &[now; 32], active),
+                        RegisterFile::Wide => warp.registers.set_wide(inst.ops.dst[0], &[now; 32], active),
                         _ => warp.registers.set_word(inst.ops.dst[0], &[now as u32; 32], active),
                     }
                     self.flow(warp, pc, &inst.ops, active);

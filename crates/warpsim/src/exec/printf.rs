@@ -64,10 +64,12 @@ impl<O: Observer> Machine<'_, '_, O> {
                     lane,
                 )
             }
-            Some(Place::Register(reg)) => match reg.class {
-                crate::registers::Class::Wide => warp.registers.wide(reg.index)[lane as usize],
-                crate::registers::Class::Word => u64::from(warp.registers.word(reg.index)[lane as usize]),
-                crate::registers::Class::Pred => u64::from(warp.registers.pred(reg.index) >> lane & 1),
+            Some(Place::Register(reg)) => match reg.file {
+                crate::registers::RegisterFile::Wide => warp.registers.wide(reg.index)[lane as usize],
+                crate::registers::RegisterFile::Word => {
+                    u64::from(warp.registers.word(reg.index)[lane as usize])
+                }
+                crate::registers::RegisterFile::Pred => u64::from(warp.registers.pred(reg.index) >> lane & 1),
             },
             None => 0,
         }

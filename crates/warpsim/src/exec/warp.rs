@@ -7,8 +7,8 @@
 use super::Context;
 use super::access::on_chip::LocalMemory;
 use crate::memory::window;
-use crate::program::{Constant, FrameSize, LaneMask, NOWHERE, Reg, Special};
-use crate::registers::{Class, FrameBase, Registers};
+use crate::program::{Constant, FrameSize, LaneMask, NOWHERE, Register, Special};
+use crate::registers::{FrameBase, RegisterFile, Registers};
 
 /// Bytes of local memory a thread may use.
 pub(crate) const LOCAL_LIMIT: u32 = 512 * 1024;
@@ -178,12 +178,12 @@ impl Warp {
     }
 
     /// Marks registers as holding nothing, so that what an earlier block left there is never seen.
-    pub(crate) fn clear_unset(&mut self, unset: &[Reg], size: FrameSize, mask: u32) {
+    pub(crate) fn clear_unset(&mut self, unset: &[Register], size: FrameSize, mask: u32) {
         for &reg in unset {
-            match reg.class {
-                Class::Pred => self.registers.set_pred(reg.index, 0, mask),
-                Class::Word => self.registers.set_word(reg.index, &[0; 32], mask),
-                Class::Wide => self.registers.set_wide(reg.index, &[0; 32], mask),
+            match reg.file {
+                RegisterFile::Pred => self.registers.set_pred(reg.index, 0, mask),
+                RegisterFile::Word => self.registers.set_word(reg.index, &[0; 32], mask),
+                RegisterFile::Wide => self.registers.set_wide(reg.index, &[0; 32], mask),
             }
             let at = self.registers.base.poison + size.unified(reg) as usize;
             self.registers.taint();
@@ -196,7 +196,7 @@ impl Warp {
     pub(crate) fn set_constant(
         &mut self,
         context: &Context<'_>,
-        reg: Reg,
+        reg: Register,
         constant: Constant,
         block: [u32; 3],
         mask: u32,
@@ -209,24 +209,24 @@ impl Warp {
         if !differs {
             // The same in all lanes.
             let value = value(0);
-            return match reg.class {
-                Class::Pred => {
+            return match reg.file {
+                RegisterFile::Pred => {
                     self.registers.set_pred(reg.index, 0u32.wrapping_sub((value & 1) as u32), mask)
                 }
-                Class::Word => self.registers.set_word(reg.index, &[value as u32; 32], mask),
-                Class::Wide => self.registers.set_wide(reg.index, &[value; 32], mask),
+                RegisterFile::Word => self.registers.set_word(reg.index, &[value as u32; 32], mask),
+                RegisterFile::Wide => self.registers.set_wide(reg.index, &[value; 32], mask),
             };
         }
-        match reg.class {
-            Class::Pred => {
+        match reg.file {
+            RegisterFile::Pred => {
                 let bits = (0..32).fold(0, |bits, lane| bits | ((value(lane) & 1) as u32) << lane);
                 self.registers.set_pred(reg.index, bits, mask);
             }
-            Class::Word => {
+            RegisterFile::Word => {
                 let lanes = std::array::from_fn(|lane| value(lane as u32) as u32);
                 self.registers.set_word(reg.index, &lanes, mask);
             }
-            Class::Wide => {
+            RegisterFile::Wide => {
                 let lanes = std::array::from_fn(|lane| value(lane as u32));
                 self.registers.set_wide(reg.index, &lanes, mask);
             }

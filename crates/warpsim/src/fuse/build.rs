@@ -8,8 +8,8 @@ use crate::fault::Space;
 use crate::isa;
 use crate::lower::Draft;
 use crate::observer::{Order, Repeat, Repeats};
-use crate::program::{Guard, Memory, NOWHERE, Place, Program, Reg, Step};
-use crate::registers::Class;
+use crate::program::{Guard, Memory, NOWHERE, Place, Program, Register, Step};
+use crate::registers::RegisterFile;
 
 /// Fewer instructions than this are not worth a straight line.
 const LEAST: u32 = 2;
@@ -34,12 +34,12 @@ pub(crate) fn find(program: &mut Program, first: u32, drafts: &[Draft], uses: &U
 }
 
 /// How often the instructions of a function read and write each register.
-pub(crate) struct Uses(HashMap<Reg, [u32; 2]>);
+pub(crate) struct Uses(HashMap<Register, [u32; 2]>);
 
 impl Uses {
     /// `returned` is what the function's caller reads.
     pub(crate) fn new(drafts: &[Draft], returned: &[Place]) -> Uses {
-        let mut uses: HashMap<Reg, [u32; 2]> = HashMap::new();
+        let mut uses: HashMap<Register, [u32; 2]> = HashMap::new();
         for draft in drafts {
             draft.reads.iter().for_each(|&reg| uses.entry(reg).or_default()[0] += 1);
             draft.writes.iter().for_each(|&reg| uses.entry(reg).or_default()[1] += 1);
@@ -54,7 +54,7 @@ impl Uses {
 
     /// Whether one instruction writes this register and one other reads it.
     fn is_link(&self, index: u16) -> bool {
-        self.0.get(&Reg { class: Class::Word, index }) == Some(&[1, 1])
+        self.0.get(&Register { file: RegisterFile::Word, index }) == Some(&[1, 1])
     }
 }
 
@@ -66,9 +66,9 @@ struct Builder {
     moves: Vec<Move>,
     rows: Vec<Rows>,
     /// Rows that may get more loads, by their base.
-    open: HashMap<Reg, usize>,
+    open: HashMap<Register, usize>,
     /// The last instruction that read or wrote each register.
-    last_use: HashMap<Reg, u32>,
+    last_use: HashMap<Register, u32>,
 }
 
 impl Builder {
@@ -94,7 +94,7 @@ impl Builder {
             }
             Step::Alu(function) => self.moves.push(Move::Alu(function, inst.ops)),
             Step::LoadWord(ref memory @ Memory { space: Some(Space::Shared), base: Some(class), .. }, _) => {
-                let base = Reg { class, index: inst.ops.src[0] };
+                let base = Register { file: class, index: inst.ops.src[0] };
                 self.load(pc, base, memory, inst.ops.dst[0]);
             }
             Step::LoadWord(..) => self.access(Move::LoadGlobal { pc }),
@@ -120,8 +120,8 @@ impl Builder {
 
     /// A load of words of shared memory. It is done together with earlier ones from the same base, unless its register
     /// is still needed for something else then.
-    fn load(&mut self, pc: u32, base: Reg, memory: &Memory, to: u16) {
-        let last_use = self.last_use.get(&Reg { class: Class::Word, index: to });
+    fn load(&mut self, pc: u32, base: Register, memory: &Memory, to: u16) {
+        let last_use = self.last_use.get(&Register { file: RegisterFile::Word, index: to });
         let open = self.open.get(&base).and_then(|&number| {
             let rows = &mut self.rows[number];
             let distance = i32::try_from(memory.offset.wrapping_sub(rows.offset)).ok()?;

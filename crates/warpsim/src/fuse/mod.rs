@@ -6,7 +6,7 @@ mod run;
 
 use crate::alu::AluFn;
 use crate::observer::{Repeats, Scope};
-use crate::program::{Guard, Reg};
+use crate::program::{Guard, Register};
 use crate::registers::Operands;
 
 pub(crate) use build::{Uses, find};
@@ -57,7 +57,7 @@ pub(crate) enum Move {
 /// Loads of a word of shared memory for each lane, from the same base register.
 #[derive(Debug)]
 pub(crate) struct Rows {
-    pub(crate) base: Reg,
+    pub(crate) base: Register,
     /// Of the first load.
     pub(crate) offset: i64,
     pub(crate) scope: Scope,

@@ -6,11 +6,11 @@
 
 use super::function::Draft;
 use crate::observer::Order;
-use crate::program::{Inst, Memory, Reg, Step};
+use crate::program::{Inst, Memory, Register, Step};
 
 /// Makes relaxed loads of those in a function, which begins at the first of `code`.
 pub(super) fn relax(code: &mut [Inst], drafts: &[Draft]) {
-    let swaps: Vec<(Memory, u16, Reg)> = code
+    let swaps: Vec<(Memory, u16, Register)> = code
         .iter()
         .zip(drafts)
         .filter_map(|(inst, draft)| match inst.step {

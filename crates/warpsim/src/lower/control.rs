@@ -7,10 +7,10 @@ use super::layout::Location;
 use crate::isa;
 use crate::observer::Scope;
 use crate::program::{
-    Barrier, BarrierKind, BarrierReduction, Call, Callee, FlowRule, GlobalVariable, LowerError, NOWHERE,
-    Place, Reg, ShuffleMode, Step, VoteMode,
+    Barrier, BarrierKind, BarrierReduction, Call, Callee, GlobalVariable, LowerError, NOWHERE, Place,
+    Register, ShuffleMode, Step, VoteMode,
 };
-use crate::registers::{Class, Kind, Operands};
+use crate::registers::{Kind, Operands, RegisterFile};
 
 /// Bytes of the device heap: more than a program may hold at a time (`exec/heap.rs`), since no place is given twice.
 const HEAP_BYTES: usize = 1 << 26;
@@ -38,7 +38,7 @@ impl FunctionLowerer<'_, '_> {
         let tables = &mut self.builder.program.jump_tables;
         tables.push(targets);
         let table = tables.len() as u32 - 1;
-        let draft = Draft { reads: vec![Reg { class: Class::Word, index }], ..Draft::default() };
+        let draft = Draft { reads: vec![Register { file: RegisterFile::Word, index }], ..Draft::default() };
         let ops = Operands { src: [index, 0, 0, 0], ..Operands::default() };
         self.emit(Step::BranchTable { table, join: NOWHERE }, ops, draft);
         self.fix_later();
@@ -125,9 +125,10 @@ impl FunctionLowerer<'_, '_> {
             }
         }
         if let Operand::Integer(_) | Operand::Single(_) | Operand::Double(_) = operand {
-            let class = if matches!(operand, Operand::Double(_)) { Class::Wide } else { Class::Word };
-            let kind = if class == Class::Wide { Kind::F64 } else { Kind::Bits(32) };
-            return Ok(Place::Register(Reg { class, index: self.source(operand, kind)? }));
+            let class =
+                if matches!(operand, Operand::Double(_)) { RegisterFile::Wide } else { RegisterFile::Word };
+            let kind = if class == RegisterFile::Wide { Kind::F64 } else { Kind::Bits(32) };
+            return Ok(Place::Register(Register { file: class, index: self.source(operand, kind)? }));
         }
         Err(self.error("arguments and results must be parameters or registers of this function"))
     }
@@ -140,7 +141,8 @@ impl FunctionLowerer<'_, '_> {
         if has("warp") {
             let [mask] = self.exactly(instruction)?;
             let index = self.source(mask, Kind::Bits(32))?;
-            let draft = Draft { reads: vec![Reg { class: Class::Word, index }], ..Draft::default() };
+            let draft =
+                Draft { reads: vec![Register { file: RegisterFile::Word, index }], ..Draft::default() };
             self.emit(Step::WarpSync, Operands { src: [index, 0, 0, 0], ..Operands::default() }, draft);
             return Ok(());
         }
@@ -159,13 +161,14 @@ impl FunctionLowerer<'_, '_> {
             let ([to, rest @ ..], Some(predicate)) = (operands, operands.last()) else {
                 return Err(self.error("operands are missing"));
             };
-            let class = if reduction == BarrierReduction::Count { Class::Word } else { Class::Pred };
+            let class =
+                if reduction == BarrierReduction::Count { RegisterFile::Word } else { RegisterFile::Pred };
             let (register, negated) = self.predicate(predicate)?;
             kind = BarrierKind::Reduce(reduction, negated);
             ops.src[2] = register;
-            draft.reads.push(Reg { class: Class::Pred, index: register });
+            draft.reads.push(Register { file: RegisterFile::Pred, index: register });
             ops.dst[0] = self.destination(to, class)?;
-            draft.writes.push(Reg { class, index: ops.dst[0] });
+            draft.writes.push(Register { file: class, index: ops.dst[0] });
             operands = rest.split_last().map_or(&[], |(_, rest)| rest);
         }
         let (id, count) = match operands {
@@ -186,7 +189,7 @@ impl FunctionLowerer<'_, '_> {
             return Err(self.error("a block has barriers 0 to 15"));
         }
         ops.src[0] = self.source(id, Kind::Bits(32))?;
-        draft.reads.push(Reg { class: Class::Word, index: ops.src[0] });
+        draft.reads.push(Register { file: RegisterFile::Word, index: ops.src[0] });
         if let Some(Operand::Integer(n)) = count
             && (*n <= 0 || n % 32 != 0)
         {
@@ -194,7 +197,7 @@ impl FunctionLowerer<'_, '_> {
         }
         if let Some(count) = count {
             ops.src[1] = self.source(count, Kind::Bits(32))?;
-            draft.reads.push(Reg { class: Class::Word, index: ops.src[1] });
+            draft.reads.push(Register { file: RegisterFile::Word, index: ops.src[1] });
         }
         self.emit(Step::Barrier(Barrier { kind, aligned, counted: count.is_some() }), ops, draft);
         Ok(())
@@ -234,16 +237,16 @@ impl FunctionLowerer<'_, '_> {
         let mut draft = Draft::default();
         for (slot, source) in sources.iter().enumerate() {
             ops.src[slot] = self.source(source, Kind::Bits(32))?;
-            draft.reads.push(Reg { class: Class::Word, index: ops.src[slot] });
+            draft.reads.push(Register { file: RegisterFile::Word, index: ops.src[slot] });
         }
-        ops.dst[0] = self.destination(value, Class::Word)?;
+        ops.dst[0] = self.destination(value, RegisterFile::Word)?;
         ops.dst[1] = match found {
-            Some(found) => self.destination(found, Class::Pred)?,
-            None => self.temporary(Class::Pred).index,
+            Some(found) => self.destination(found, RegisterFile::Pred)?,
+            None => self.temporary(RegisterFile::Pred).index,
         };
         draft.writes = vec![
-            Reg { class: Class::Word, index: ops.dst[0] },
-            Reg { class: Class::Pred, index: ops.dst[1] },
+            Register { file: RegisterFile::Word, index: ops.dst[0] },
+            Register { file: RegisterFile::Pred, index: ops.dst[1] },
         ];
         self.emit(Step::Shuffle { mode, has_mask }, ops, draft);
         Ok(())
@@ -253,24 +256,26 @@ impl FunctionLowerer<'_, '_> {
     pub(super) fn vote(&mut self, instruction: &Instruction) -> Result<(), LowerError> {
         let has = |m: &str| instruction.has(m);
         let (mode, class) = match () {
-            () if has("ballot") => (VoteMode::Ballot, Class::Word),
-            () if has("all") => (VoteMode::All, Class::Pred),
-            () if has("any") => (VoteMode::Any, Class::Pred),
-            () if has("uni") => (VoteMode::Uniform, Class::Pred),
+            () if has("ballot") => (VoteMode::Ballot, RegisterFile::Word),
+            () if has("all") => (VoteMode::All, RegisterFile::Pred),
+            () if has("any") => (VoteMode::Any, RegisterFile::Pred),
+            () if has("uni") => (VoteMode::Uniform, RegisterFile::Pred),
             () => return Err(self.unsupported()),
         };
         let has_mask = has("sync");
         let (to, sources) = self.to_and_sources(instruction, if has_mask { 2 } else { 1 })?;
         let (predicate, negated) = self.predicate(&sources[0])?;
         let mut ops = Operands { src: [predicate, 0, 0, 0], ..Operands::default() };
-        let mut draft =
-            Draft { reads: vec![Reg { class: Class::Pred, index: predicate }], ..Draft::default() };
+        let mut draft = Draft {
+            reads: vec![Register { file: RegisterFile::Pred, index: predicate }],
+            ..Draft::default()
+        };
         if has_mask {
             ops.src[1] = self.source(&sources[1], Kind::Bits(32))?;
-            draft.reads.push(Reg { class: Class::Word, index: ops.src[1] });
+            draft.reads.push(Register { file: RegisterFile::Word, index: ops.src[1] });
         }
         ops.dst[0] = self.destination(to, class)?;
-        draft.writes.push(Reg { class, index: ops.dst[0] });
+        draft.writes.push(Register { file: class, index: ops.dst[0] });
         self.emit(Step::Vote { mode, negated, has_mask }, ops, draft);
         Ok(())
     }
@@ -286,17 +291,21 @@ impl FunctionLowerer<'_, '_> {
         let kind = Kind::Bits(if wide { 64 } else { 32 });
         let a = self.source(&sources[0], kind)?;
         let mask = self.source(&sources[1], Kind::Bits(32))?;
-        let d = self.destination(value, Class::Word)?;
+        let d = self.destination(value, RegisterFile::Word)?;
         let p = match found {
-            Some(found) => self.destination(found, Class::Pred)?,
-            None => self.temporary(Class::Pred).index,
+            Some(found) => self.destination(found, RegisterFile::Pred)?,
+            None => self.temporary(RegisterFile::Pred).index,
         };
-        let draft = Draft {
-            reads: vec![Reg { class: kind.class(), index: a }, Reg { class: Class::Word, index: mask }],
-            writes: vec![Reg { class: Class::Word, index: d }, Reg { class: Class::Pred, index: p }],
-            rule: FlowRule::Any,
-            ..Draft::default()
-        };
+        let draft = Draft::new(
+            vec![
+                Register { file: kind.class(), index: a },
+                Register { file: RegisterFile::Word, index: mask },
+            ],
+            vec![
+                Register { file: RegisterFile::Word, index: d },
+                Register { file: RegisterFile::Pred, index: p },
+            ],
+        );
         let step = Step::Match { all: instruction.has("all"), wide };
         self.emit(step, Operands { dst: [d, p], src: [a, mask, 0, 0], imm: 0 }, draft);
         Ok(())
@@ -313,16 +322,11 @@ impl FunctionLowerer<'_, '_> {
             return Err(self.unsupported());
         };
         let (to, sources) = self.to_and_sources(instruction, 2)?;
-        let word = |index| Reg { class: Class::Word, index };
+        let word = |index| Register { file: RegisterFile::Word, index };
         let a = self.source(&sources[0], Kind::Bits(32))?;
         let mask = self.source(&sources[1], Kind::Bits(32))?;
-        let d = self.destination(to, Class::Word)?;
-        let draft = Draft {
-            reads: vec![word(a), word(mask)],
-            writes: vec![word(d)],
-            rule: FlowRule::Any,
-            ..Draft::default()
-        };
+        let d = self.destination(to, RegisterFile::Word)?;
+        let draft = Draft::new(vec![word(a), word(mask)], vec![word(d)]);
         self.emit(Step::Redux(function), Operands { dst: [d, 0], src: [a, mask, 0, 0], imm: 0 }, draft);
         Ok(())
     }
@@ -334,22 +338,24 @@ impl FunctionLowerer<'_, '_> {
             return Err(self.error("it has two destinations, `d|p`"));
         };
         let mask = self.source(&sources[0], Kind::Bits(32))?;
-        let d = self.destination(lane, Class::Word)?;
-        let p = self.destination(elected, Class::Pred)?;
-        let draft = Draft {
-            reads: vec![Reg { class: Class::Word, index: mask }],
-            writes: vec![Reg { class: Class::Word, index: d }, Reg { class: Class::Pred, index: p }],
-            rule: FlowRule::Any,
-            ..Draft::default()
-        };
+        let d = self.destination(lane, RegisterFile::Word)?;
+        let p = self.destination(elected, RegisterFile::Pred)?;
+        let draft = Draft::new(
+            vec![Register { file: RegisterFile::Word, index: mask }],
+            vec![
+                Register { file: RegisterFile::Word, index: d },
+                Register { file: RegisterFile::Pred, index: p },
+            ],
+        );
         self.emit(Step::Elect, Operands { dst: [d, p], src: [mask, 0, 0, 0], imm: 0 }, draft);
         Ok(())
     }
 
     pub(super) fn active_mask(&mut self, instruction: &Instruction) -> Result<(), LowerError> {
         let [to] = self.exactly(instruction)?;
-        let d = self.destination(to, Class::Word)?;
-        let draft = Draft { writes: vec![Reg { class: Class::Word, index: d }], ..Draft::default() };
+        let d = self.destination(to, RegisterFile::Word)?;
+        let draft =
+            Draft { writes: vec![Register { file: RegisterFile::Word, index: d }], ..Draft::default() };
         self.emit(Step::ActiveMask, Operands { dst: [d, 0], ..Operands::default() }, draft);
         Ok(())
     }

@@ -9,15 +9,16 @@ use super::lines::Lines;
 use super::operand::{special, unknown_name};
 use super::{Builder, MAX_REGISTERS, confirm, graph, invalid, object};
 use crate::program::{
-    Constant, Facts, Flow, FlowRule, FrameSize, Function, Guard, Inst, LowerError, NOWHERE, Place, Reg, Step,
+    Constant, Facts, Flow, FlowRule, FrameSize, Function, Guard, Inst, LowerError, NOWHERE, Place, Register,
+    Step,
 };
-use crate::registers::{Class, Operands};
+use crate::registers::{Operands, RegisterFile};
 
 /// What a name stands for.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Name {
     /// A register, and how many bits it was declared with.
-    Register(Reg, u8),
+    Register(Register, u8),
     Special(Constant),
     Clock,
     Variable(Location),
@@ -29,9 +30,16 @@ pub(super) enum Name {
 pub(crate) struct Draft {
     /// The variable of shared memory that its address names outright.
     pub(crate) object: Option<u32>,
-    pub(crate) reads: Vec<Reg>,
-    pub(crate) writes: Vec<Reg>,
+    pub(crate) reads: Vec<Register>,
+    pub(crate) writes: Vec<Register>,
     pub(crate) rule: FlowRule,
+}
+
+impl Draft {
+    /// What is never set flows from any register that is read.
+    pub(super) fn new(reads: Vec<Register>, writes: Vec<Register>) -> Draft {
+        Draft { reads, writes, ..Draft::default() }
+    }
 }
 
 /// A function being lowered.
@@ -50,8 +58,8 @@ pub(super) struct FunctionLowerer<'b, 'm> {
     fixups: Vec<u32>,
     pub(super) prototypes: HashMap<&'m str, ()>,
     pub(super) branch_lists: HashMap<&'m str, &'m [String]>,
-    constants: HashMap<(Constant, Class), u16>,
-    carry: Option<Reg>,
+    constants: HashMap<(Constant, RegisterFile), u16>,
+    carry: Option<Register>,
     pub(super) drafts: Vec<Draft>,
     first: u32,
     lines: Lines<'m>,
@@ -63,7 +71,7 @@ pub(super) struct FunctionLowerer<'b, 'm> {
 #[derive(Default)]
 struct Scope<'m> {
     registers: HashMap<&'m str, (Type, u32, Option<u32>)>,
-    assigned: HashMap<String, (Reg, u8)>,
+    assigned: HashMap<String, (Register, u8)>,
     variables: HashMap<&'m str, Location>,
     label_scope: usize,
 }
@@ -165,7 +173,7 @@ impl<'b, 'm> FunctionLowerer<'b, 'm> {
                 self.opcode = full_name(instruction);
                 self.guard = Guard::Always;
                 if let Some(guard) = &instruction.guard {
-                    let index = self.register(&guard.register, Class::Pred)?.index;
+                    let index = self.register(&guard.register, RegisterFile::Pred)?.index;
                     self.guard = if guard.negated { Guard::Unless(index) } else { Guard::If(index) };
                 }
                 self.instruction(instruction)
@@ -253,21 +261,21 @@ impl<'b, 'm> FunctionLowerer<'b, 'm> {
     }
 
     /// A fresh register.
-    pub(super) fn temporary(&mut self, class: Class) -> Reg {
+    pub(super) fn temporary(&mut self, class: RegisterFile) -> Register {
         let size = &mut self.frame.registers;
         let count = match class {
-            Class::Pred => &mut size.pred,
-            Class::Word => &mut size.word,
-            Class::Wide => &mut size.wide,
+            RegisterFile::Pred => &mut size.pred,
+            RegisterFile::Word => &mut size.word,
+            RegisterFile::Wide => &mut size.wide,
         };
         // `finish` refuses functions that would need more than an index can say.
         let index = (*count).min(MAX_REGISTERS) as u16;
         *count += 1;
-        Reg { class, index }
+        Register { file: class, index }
     }
 
     /// The register that holds a constant.
-    pub(super) fn constant(&mut self, constant: Constant, class: Class) -> u16 {
+    pub(super) fn constant(&mut self, constant: Constant, class: RegisterFile) -> u16 {
         if let Some(&index) = self.constants.get(&(constant, class)) {
             return index;
         }
@@ -278,26 +286,22 @@ impl<'b, 'm> FunctionLowerer<'b, 'm> {
     }
 
     /// The carry flag.
-    pub(super) fn carry(&mut self) -> Reg {
+    pub(super) fn carry(&mut self) -> Register {
         let reg = match self.carry {
             Some(reg) => reg,
-            None => self.temporary(Class::Pred),
+            None => self.temporary(RegisterFile::Pred),
         };
         self.carry = Some(reg);
         reg
     }
 
     /// A register holding `!reg`.
-    pub(super) fn negate(&mut self, reg: Reg) -> u16 {
-        let out = self.temporary(Class::Pred);
+    pub(super) fn negate(&mut self, reg: Register) -> u16 {
+        let out = self.temporary(RegisterFile::Pred);
         let not = super::instruction::not_pred();
         let ops = Operands { dst: [out.index, 0], src: [reg.index, 0, 0, 0], imm: 0 };
         let guard = std::mem::replace(&mut self.guard, Guard::Always);
-        self.emit(
-            Step::Alu(not),
-            ops,
-            Draft { reads: vec![reg], writes: vec![out], rule: FlowRule::Any, ..Draft::default() },
-        );
+        self.emit(Step::Alu(not), ops, Draft::new(vec![reg], vec![out]));
         self.guard = guard;
         out.index
     }
@@ -312,7 +316,7 @@ impl<'b, 'm> FunctionLowerer<'b, 'm> {
     }
 
     /// Appends an instruction that only writes a register, whatever the guard of the one it prepares.
-    pub(super) fn emit_write(&mut self, step: Step, ops: Operands, reg: Reg) {
+    pub(super) fn emit_write(&mut self, step: Step, ops: Operands, reg: Register) {
         let guard = std::mem::replace(&mut self.guard, Guard::Always);
         self.emit(step, ops, Draft { writes: vec![reg], ..Draft::default() });
         self.guard = guard;
@@ -448,18 +452,18 @@ fn declared(registers: &HashMap<&str, (Type, u32, Option<u32>)>, name: &str) -> 
 }
 
 /// The register file and width of a type.
-pub(super) fn class_of(ty: Type) -> (Class, u8) {
+pub(super) fn class_of(ty: Type) -> (RegisterFile, u8) {
     match ty {
-        Type::Pred => (Class::Pred, 1),
-        Type::B64 | Type::U64 | Type::S64 | Type::F64 => (Class::Wide, 64),
-        Type::B8 | Type::U8 | Type::S8 => (Class::Word, 8),
-        Type::B16 | Type::U16 | Type::S16 | Type::F16 | Type::Bf16 => (Class::Word, 16),
-        _ => (Class::Word, 32),
+        Type::Pred => (RegisterFile::Pred, 1),
+        Type::B64 | Type::U64 | Type::S64 | Type::F64 => (RegisterFile::Wide, 64),
+        Type::B8 | Type::U8 | Type::S8 => (RegisterFile::Word, 8),
+        Type::B16 | Type::U16 | Type::S16 | Type::F16 | Type::Bf16 => (RegisterFile::Word, 16),
+        _ => (RegisterFile::Word, 32),
     }
 }
 
 fn flow(draft: &Draft, size: FrameSize) -> Flow {
-    let number = |reg: &Reg| size.unified(*reg);
+    let number = |reg: &Register| size.unified(*reg);
     let mut flow = Flow { rule: draft.rule, ..Flow::default() };
     flow.reads.iter_mut().zip(&draft.reads).for_each(|(slot, reg)| *slot = number(reg));
     flow.writes.iter_mut().zip(&draft.writes).for_each(|(slot, reg)| *slot = number(reg));

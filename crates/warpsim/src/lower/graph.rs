@@ -1,7 +1,7 @@
 //! The control-flow graph: where diverged lanes meet again, and which registers may be read unset.
 
-use crate::program::{BASE_SLOTS, BaseSlot, Guard, Inst, Memory, NOWHERE, Place, Program, Reg, Step};
-use crate::registers::Class;
+use crate::program::{BASE_SLOTS, BaseSlot, Guard, Inst, Memory, NOWHERE, Place, Program, Register, Step};
+use crate::registers::RegisterFile;
 
 use super::function::Draft;
 use crate::fuse::{self, Uses};
@@ -17,7 +17,12 @@ struct Block {
 /// Sets the joins of the branches of the function that begins at instruction `first` (drafts are its
 /// instructions, and `returned` what its caller reads), and returns the registers that some path reads before it writes
 /// them.
-pub(super) fn analyse(program: &mut Program, first: u32, drafts: &[Draft], returned: &[Place]) -> Vec<Reg> {
+pub(super) fn analyse(
+    program: &mut Program,
+    first: u32,
+    drafts: &[Draft],
+    returned: &[Place],
+) -> Vec<Register> {
     let blocks = blocks(program, first);
     let post_dominators = post_dominators(&blocks);
     let exit = blocks.len();
@@ -51,7 +56,7 @@ fn share_bases(program: &mut Program, first: u32, drafts: &[Draft], block: &Bloc
         if let Step::LoadWord(Memory { base: Some(class), .. }, slot) = step
             && *guard == Guard::Always
         {
-            let base = Some(Reg { class: *class, index: ops.src[0] });
+            let base = Some(Register { file: *class, index: ops.src[0] });
             let known = bases.iter().position(|b| *b == base);
             if let Some(number) = known.or_else(|| bases.iter().position(Option::is_none)) {
                 *slot = BaseSlot { number: number as u8, leads: known.is_none() };
@@ -178,11 +183,11 @@ fn meet(dominator: &[usize], order: &[usize], mut a: usize, mut b: usize) -> usi
 }
 
 /// Registers live at the function's start: some path reads them first. A guarded write does not count as one.
-fn unset(program: &Program, first: u32, drafts: &[Draft], blocks: &[Block]) -> Vec<Reg> {
+fn unset(program: &Program, first: u32, drafts: &[Draft], blocks: &[Block]) -> Vec<Register> {
     // Registers numbered densely as they appear.
     let mut numbers = std::collections::HashMap::new();
     let mut regs = Vec::new();
-    let mut number = |reg: Reg| {
+    let mut number = |reg: Register| {
         *numbers.entry(reg).or_insert_with(|| {
             regs.push(reg);
             regs.len() - 1
@@ -197,7 +202,7 @@ fn unset(program: &Program, first: u32, drafts: &[Draft], blocks: &[Block]) -> V
             let draft = &drafts[(pc - first) as usize];
             let guard = match inst.guard {
                 Guard::Always => None,
-                Guard::If(index) | Guard::Unless(index) => Some(Reg { class: Class::Pred, index }),
+                Guard::If(index) | Guard::Unless(index) => Some(Register { file: RegisterFile::Pred, index }),
             };
             for &reg in draft.reads.iter().chain(&guard) {
                 let n = number(reg);
@@ -238,7 +243,7 @@ fn unset(program: &Program, first: u32, drafts: &[Draft], blocks: &[Block]) -> V
             }
         }
     }
-    let constants = |reg: &Reg| -> bool {
+    let constants = |reg: &Register| -> bool {
         live.first().is_some_and(|l| {
             let n = numbers[reg];
             l[n / 64] >> (n % 64) & 1 != 0

@@ -8,8 +8,8 @@ use crate::alu::{Alu, AluFn, alu};
 use crate::fault::Space;
 use crate::isa;
 use crate::memory::window;
-use crate::program::{Constant, FlowRule, LowerError, Reg, Step};
-use crate::registers::{Class, Kind, Operands};
+use crate::program::{Constant, FlowRule, LowerError, Register, Step};
+use crate::registers::{Kind, Operands, RegisterFile};
 
 /// `not.pred`, for operands written `!p`.
 pub(super) fn not_pred() -> AluFn {
@@ -98,11 +98,15 @@ impl FunctionLowerer<'_, '_> {
         let converts = instruction.opcode == "cvt";
         let wide = match operands.first() {
             Some(to)
-                if converts && found.signature.dst[0].is_some_and(|kind| kind.class() == Class::Word) =>
+                if converts
+                    && found.signature.dst[0].is_some_and(|kind| kind.class() == RegisterFile::Word) =>
             {
                 let is_wide = self.declared_bits(to) == Some(64);
                 if is_wide {
-                    Some(Reg { class: Class::Wide, index: self.destination(to, Class::Wide)? })
+                    Some(Register {
+                        file: RegisterFile::Wide,
+                        index: self.destination(to, RegisterFile::Wide)?,
+                    })
                 } else {
                     None
                 }
@@ -137,26 +141,22 @@ impl FunctionLowerer<'_, '_> {
     }
 
     /// Puts a 32-bit value into a 64-bit register.
-    fn extend(&mut self, from: u16, to: Reg, is_signed: bool) {
+    fn extend(&mut self, from: u16, to: Register, is_signed: bool) {
         let alu = if is_signed { alu!(|a: i32| i64::from(a)) } else { alu!(|a: u32| u64::from(a)) };
-        let reads = vec![Reg { class: Class::Word, index: from }];
+        let reads = vec![Register { file: RegisterFile::Word, index: from }];
         let ops = Operands { dst: [to.index, 0], src: [from, 0, 0, 0], imm: 0 };
-        self.emit(
-            Step::Alu(alu.select()),
-            ops,
-            Draft { reads, writes: vec![to], rule: FlowRule::Any, ..Draft::default() },
-        );
+        self.emit(Step::Alu(alu.select()), ops, Draft::new(reads, vec![to]));
     }
 
     /// As [`Self::source`], but a register may be wider: its lower bits count.
     fn lower_bits(&mut self, operand: &Operand, kind: Kind) -> Result<u16, LowerError> {
-        if kind.class() != Class::Word || self.declared_bits(operand) != Some(64) {
+        if kind.class() != RegisterFile::Word || self.declared_bits(operand) != Some(64) {
             return self.source(operand, kind);
         }
-        let from = Reg { class: Class::Wide, index: self.source(operand, Kind::Bits(64))? };
-        let to = self.temporary(Class::Word);
+        let from = Register { file: RegisterFile::Wide, index: self.source(operand, Kind::Bits(64))? };
+        let to = self.temporary(RegisterFile::Word);
         let ops = Operands { dst: [to.index, 0], src: [from.index, 0, 0, 0], imm: 0 };
-        let draft = Draft { reads: vec![from], writes: vec![to], rule: FlowRule::Any, ..Draft::default() };
+        let draft = Draft::new(vec![from], vec![to]);
         self.emit(Step::Alu(alu!(|a: u64| a as u32).select()), ops, draft);
         Ok(to.index)
     }
@@ -192,7 +192,7 @@ impl FunctionLowerer<'_, '_> {
                 None => self.carry().index,
             };
             ops.src[slot] = index;
-            draft.reads.push(Reg { class: kind.class(), index });
+            draft.reads.push(Register { file: kind.class(), index });
         }
         for (slot, &kind) in wanted_dst.iter().enumerate() {
             let index = match destinations.get(slot) {
@@ -201,13 +201,13 @@ impl FunctionLowerer<'_, '_> {
                 None => self.temporary(kind.class()).index,
             };
             ops.dst[slot] = index;
-            draft.writes.push(Reg { class: kind.class(), index });
+            draft.writes.push(Register { file: kind.class(), index });
         }
         Ok(draft)
     }
 
     /// Puts registers side by side in the program's lists; returns where they begin.
-    pub(super) fn list(&mut self, regs: &[Reg]) -> u32 {
+    pub(super) fn list(&mut self, regs: &[Register]) -> u32 {
         let lists = &mut self.builder.program.lists;
         lists.extend_from_slice(regs);
         (lists.len() - regs.len()) as u32
@@ -234,14 +234,12 @@ impl FunctionLowerer<'_, '_> {
         }
     }
 
-    fn copy(&mut self, alu: &Alu, to: &Operand, from: u16, class: Class) -> Result<(), LowerError> {
+    fn copy(&mut self, alu: &Alu, to: &Operand, from: u16, class: RegisterFile) -> Result<(), LowerError> {
         let to = self.destination(to, class)?;
-        let draft = Draft {
-            reads: vec![Reg { class, index: from }],
-            writes: vec![Reg { class, index: to }],
-            rule: FlowRule::Any,
-            ..Draft::default()
-        };
+        let draft = Draft::new(
+            vec![Register { file: class, index: from }],
+            vec![Register { file: class, index: to }],
+        );
         let ops = Operands { dst: [to, 0], src: [from, 0, 0, 0], imm: 0 };
         self.emit(Step::Alu(alu.select()), ops, draft);
         Ok(())
@@ -252,13 +250,13 @@ impl FunctionLowerer<'_, '_> {
         &mut self,
         to: &Operand,
         constant: Constant,
-        class: Class,
+        class: RegisterFile,
     ) -> Result<(), LowerError> {
         let from = self.constant(constant, class);
         match class {
-            Class::Wide => self.copy(&alu!(|a: u64| a), to, from, class),
-            Class::Word => self.copy(&alu!(|a: u32| a), to, from, class),
-            Class::Pred => self.copy(&alu!(|a: bool| a), to, from, class),
+            RegisterFile::Wide => self.copy(&alu!(|a: u64| a), to, from, class),
+            RegisterFile::Word => self.copy(&alu!(|a: u32| a), to, from, class),
+            RegisterFile::Pred => self.copy(&alu!(|a: bool| a), to, from, class),
         }
     }
 
@@ -266,7 +264,7 @@ impl FunctionLowerer<'_, '_> {
         let Some(to) = instruction.operands.first() else {
             return Err(self.error("an operand is missing"));
         };
-        self.copy_from_constant(to, Constant::Bits(value), Class::Wide)
+        self.copy_from_constant(to, Constant::Bits(value), RegisterFile::Wide)
     }
 
     /// The width of `mov`'s type, which both sides of a pack or unpack share.
@@ -296,20 +294,19 @@ impl FunctionLowerer<'_, '_> {
         let total = self.total_bits(instruction)?;
         let bits = self.parts_bits(total, parts)?;
         let kind = Kind::Bits(total);
-        let from = Reg { class: kind.class(), index: self.source(from, kind)? };
+        let from = Register { file: kind.class(), index: self.source(from, kind)? };
         let mut regs = Vec::new();
         for part in parts {
-            regs.push(Reg { class: Class::Word, index: self.destination(part, Class::Word)? });
+            regs.push(Register {
+                file: RegisterFile::Word,
+                index: self.destination(part, RegisterFile::Word)?,
+            });
         }
         let imm = self.list(&regs);
         let ops = Operands { src: [from.index, 0, 0, 0], imm, ..Operands::default() };
-        let wide = from.class == Class::Wide;
+        let wide = from.file == RegisterFile::Wide;
         let step = Step::Unpack { bits, count: parts.len() as u8, wide };
-        self.emit(
-            step,
-            ops,
-            Draft { reads: vec![from], writes: regs, rule: FlowRule::Any, ..Draft::default() },
-        );
+        self.emit(step, ops, Draft::new(vec![from], regs));
         Ok(())
     }
 
@@ -318,18 +315,14 @@ impl FunctionLowerer<'_, '_> {
         let bits = self.parts_bits(total, parts)?;
         let mut regs = Vec::new();
         for part in parts {
-            regs.push(Reg { class: Class::Word, index: self.source(part, Kind::Bits(bits))? });
+            regs.push(Register { file: RegisterFile::Word, index: self.source(part, Kind::Bits(bits))? });
         }
         let class = Kind::Bits(total).class();
-        let to = Reg { class, index: self.destination(to, class)? };
+        let to = Register { file: class, index: self.destination(to, class)? };
         let imm = self.list(&regs);
         let ops = Operands { dst: [to.index, 0], imm, ..Operands::default() };
-        let step = Step::Pack { bits, count: parts.len() as u8, wide: class == Class::Wide };
-        self.emit(
-            step,
-            ops,
-            Draft { reads: regs, writes: vec![to], rule: FlowRule::Any, ..Draft::default() },
-        );
+        let step = Step::Pack { bits, count: parts.len() as u8, wide: class == RegisterFile::Wide };
+        self.emit(step, ops, Draft::new(regs, vec![to]));
         Ok(())
     }
 
@@ -348,11 +341,10 @@ impl FunctionLowerer<'_, '_> {
         let base = if instruction.has("to") { base.wrapping_neg() } else { base };
         let kind = Kind::Bits(64);
         let a = self.source(from, kind)?;
-        let b = self.constant(Constant::Bits(base), Class::Wide);
-        let to = self.destination(to, Class::Wide)?;
-        let wide = |index| Reg { class: Class::Wide, index };
-        let draft =
-            Draft { reads: vec![wide(a)], writes: vec![wide(to)], rule: FlowRule::Any, ..Draft::default() };
+        let b = self.constant(Constant::Bits(base), RegisterFile::Wide);
+        let to = self.destination(to, RegisterFile::Wide)?;
+        let wide = |index| Register { file: RegisterFile::Wide, index };
+        let draft = Draft::new(vec![wide(a)], vec![wide(to)]);
         let add = alu!(|a: u64, b: u64| a.wrapping_add(b)).select();
         self.emit(Step::Alu(add), Operands { dst: [to, 0], src: [a, b, 0, 0], imm: 0 }, draft);
         Ok(())
@@ -373,13 +365,11 @@ impl FunctionLowerer<'_, '_> {
             Space::Param => alu!(|a: u64| window::generic(a).0 == Space::Param),
         };
         let from = self.source(from, Kind::Bits(64))?;
-        let to = self.destination(to, Class::Pred)?;
-        let draft = Draft {
-            reads: vec![Reg { class: Class::Wide, index: from }],
-            writes: vec![Reg { class: Class::Pred, index: to }],
-            rule: FlowRule::Any,
-            ..Draft::default()
-        };
+        let to = self.destination(to, RegisterFile::Pred)?;
+        let draft = Draft::new(
+            vec![Register { file: RegisterFile::Wide, index: from }],
+            vec![Register { file: RegisterFile::Pred, index: to }],
+        );
         self.emit(Step::Alu(alu.select()), Operands { dst: [to, 0], src: [from, 0, 0, 0], imm: 0 }, draft);
         Ok(())
     }

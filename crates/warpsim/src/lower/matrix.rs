@@ -7,8 +7,8 @@ use super::instruction::memory_space;
 use super::operand::{space_of, space_of_modifier};
 use crate::isa::{self, Fragment};
 use crate::observer::{Order, Scope};
-use crate::program::{Constant, LowerError, Memory, Reg, Step, TileAccess};
-use crate::registers::{Class, Kind, Operands};
+use crate::program::{Constant, LowerError, Memory, Register, Step, TileAccess};
+use crate::registers::{Kind, Operands, RegisterFile};
 
 impl FunctionLowerer<'_, '_> {
     /// `mma.sync` and `wmma.mma`.
@@ -51,13 +51,13 @@ impl FunctionLowerer<'_, '_> {
         let named = modifiers.iter().find_map(|m| space_of_modifier(m)).and_then(memory_space);
         let memory = Memory {
             space: target.variable.map(space_of).or(named),
-            base: target.base.map(|r| r.class),
+            base: target.base.map(|r| r.file),
             in_frame: matches!(target.variable, Some(super::layout::Location::Local { .. })),
             offset: target.offset,
             bytes: tile.piece_bytes() as u8,
             count: 1,
             sign_extend: None,
-            class: Class::Wide,
+            class: RegisterFile::Wide,
             order: Order::Weak,
             scope: Scope::Block,
         };
@@ -69,9 +69,9 @@ impl FunctionLowerer<'_, '_> {
         }
         ops.src[1] = match stride {
             Some(stride) => self.source(stride, Kind::Bits(32))?,
-            None => self.constant(Constant::Bits(tile.default_stride() as u64), Class::Word),
+            None => self.constant(Constant::Bits(tile.default_stride() as u64), RegisterFile::Word),
         };
-        draft.reads.push(Reg { class: Class::Word, index: ops.src[1] });
+        draft.reads.push(Register { file: RegisterFile::Word, index: ops.src[1] });
         let registers = self.fragment(registers, usize::from(!loads), tile.fragment, loads)?;
         if loads {
             draft.writes.extend(&registers)
@@ -92,7 +92,7 @@ impl FunctionLowerer<'_, '_> {
         position: usize,
         fragment: Fragment,
         is_result: bool,
-    ) -> Result<Vec<Reg>, LowerError> {
+    ) -> Result<Vec<Register>, LowerError> {
         let parts = match operand {
             Operand::Vector(parts) => parts.as_slice(),
             single => std::slice::from_ref(single),
@@ -107,7 +107,7 @@ impl FunctionLowerer<'_, '_> {
         for part in parts {
             let index =
                 if is_result { self.destination(part, class)? } else { self.source(part, fragment.kind)? };
-            registers.push(Reg { class, index });
+            registers.push(Register { file: class, index });
         }
         Ok(registers)
     }

@@ -11,8 +11,8 @@ use super::function::{Draft, FunctionLowerer};
 use crate::alu::{Alu, alu};
 use crate::isa::AtomicFn;
 use crate::observer::Order;
-use crate::program::{Constant, FlowRule, LowerError, Memory, Reg, Step};
-use crate::registers::{Class, Kind, Operands};
+use crate::program::{Constant, LowerError, Memory, Register, Step};
+use crate::registers::{Kind, Operands, RegisterFile};
 
 const COUNT_BITS: u32 = 20;
 const COUNT: u64 = (1 << COUNT_BITS) - 1;
@@ -46,8 +46,9 @@ impl FunctionLowerer<'_, '_> {
             }
             Some("pending_count") => {
                 let [to, state] = self.exactly(instruction)?;
-                let from = Reg { class: Class::Wide, index: self.source(state, Kind::Bits(64))? };
-                let to = Reg { class: Class::Word, index: self.destination(to, Class::Word)? };
+                let from = Register { file: RegisterFile::Wide, index: self.source(state, Kind::Bits(64))? };
+                let to =
+                    Register { file: RegisterFile::Word, index: self.destination(to, RegisterFile::Word)? };
                 self.compute(alu!(|state: u64| (state & COUNT) as u32), &[from], to);
                 Ok(())
             }
@@ -59,8 +60,8 @@ impl FunctionLowerer<'_, '_> {
     fn mbarrier_init(&mut self, instruction: &Instruction) -> Result<(), LowerError> {
         let [object, count] = self.exactly(instruction)?;
         let (memory, mut ops, mut draft) = self.mbarrier_object(instruction, object)?;
-        let count = Reg { class: Class::Word, index: self.source(count, Kind::Bits(32))? };
-        let state = self.temporary(Class::Wide);
+        let count = Register { file: RegisterFile::Word, index: self.source(count, Kind::Bits(32))? };
+        let state = self.temporary(RegisterFile::Wide);
         self.compute(
             alu!(|n: u32| u64::from(n) & COUNT | (u64::from(n) & COUNT) << COUNT_BITS),
             &[count],
@@ -87,18 +88,18 @@ impl FunctionLowerer<'_, '_> {
         if memory.order == Order::Weak {
             memory.order = Order::Release;
         }
-        let arrivals = self.temporary(Class::Wide);
+        let arrivals = self.temporary(RegisterFile::Wide);
         match count {
             Some(count) => {
-                let count = Reg { class: Class::Word, index: self.source(count, Kind::Bits(32))? };
+                let count = Register { file: RegisterFile::Word, index: self.source(count, Kind::Bits(32))? };
                 self.compute(alu!(|n: u32| u64::from(n)), &[count], arrivals);
                 ops.src[1] = arrivals.index;
             }
-            None => ops.src[1] = self.constant(Constant::Bits(1), Class::Wide),
+            None => ops.src[1] = self.constant(Constant::Bits(1), RegisterFile::Wide),
         }
-        draft.reads.push(Reg { class: Class::Wide, index: ops.src[1] });
-        ops.dst[0] = self.destination(token, Class::Wide)?;
-        draft.writes.push(Reg { class: Class::Wide, index: ops.dst[0] });
+        draft.reads.push(Register { file: RegisterFile::Wide, index: ops.src[1] });
+        ops.dst[0] = self.destination(token, RegisterFile::Wide)?;
+        draft.writes.push(Register { file: RegisterFile::Wide, index: ops.dst[0] });
         self.emit(Step::Atomic(memory, function), ops, draft);
         Ok(())
     }
@@ -116,12 +117,12 @@ impl FunctionLowerer<'_, '_> {
         if memory.order == Order::Weak {
             memory.order = Order::Acquire;
         }
-        let state = self.temporary(Class::Wide);
+        let state = self.temporary(RegisterFile::Wide);
         ops.dst[0] = state.index;
         draft.writes.push(state);
         self.emit(Step::Load(memory), ops, draft);
-        let token = Reg { class: kind.class(), index: self.source(token, kind)? };
-        let to = Reg { class: Class::Pred, index: self.destination(to, Class::Pred)? };
+        let token = Register { file: kind.class(), index: self.source(token, kind)? };
+        let to = Register { file: RegisterFile::Pred, index: self.destination(to, RegisterFile::Pred)? };
         self.compute(alu, &[state, token], to);
         Ok(())
     }
@@ -137,21 +138,17 @@ impl FunctionLowerer<'_, '_> {
         if ty.size_bytes() != 8 || memory.count != 1 {
             return Err(self.unsupported());
         }
-        memory.class = Class::Wide;
+        memory.class = RegisterFile::Wide;
         let (mut ops, mut draft) = (Operands::default(), Draft::default());
         self.base_operand(&target, &mut ops, &mut draft);
         Ok((memory, ops, draft))
     }
 
     /// An instruction from registers to a register.
-    fn compute(&mut self, alu: Alu, from: &[Reg], to: Reg) {
+    fn compute(&mut self, alu: Alu, from: &[Register], to: Register) {
         let mut ops = Operands { dst: [to.index, 0], ..Operands::default() };
         ops.src.iter_mut().zip(from).for_each(|(slot, reg)| *slot = reg.index);
-        self.emit(
-            Step::Alu(alu.select()),
-            ops,
-            Draft { reads: from.to_vec(), writes: vec![to], rule: FlowRule::Any, ..Draft::default() },
-        );
+        self.emit(Step::Alu(alu.select()), ops, Draft::new(from.to_vec(), vec![to]));
     }
 }
 

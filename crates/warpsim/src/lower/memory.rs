@@ -9,8 +9,10 @@ use super::operand::{Target, space_of, space_of_modifier};
 use crate::fault::Space;
 use crate::isa;
 use crate::observer::{Order, Scope};
-use crate::program::{AsyncCopy, AsyncSize, BaseSlot, Constant, FlowRule, LowerError, Memory, Reg, Step};
-use crate::registers::{Class, Kind, Operands};
+use crate::program::{
+    AsyncCopy, AsyncSize, BaseSlot, Constant, FlowRule, LowerError, Memory, Register, Step,
+};
+use crate::registers::{Kind, Operands, RegisterFile};
 
 impl FunctionLowerer<'_, '_> {
     /// In a device function, `.param` is memory of the frame.
@@ -29,8 +31,8 @@ impl FunctionLowerer<'_, '_> {
             return self.load_param(part, &memory, ty, target.offset);
         }
         let bits = self.declared_bits(to);
-        memory.class = if bits == Some(64) { Class::Wide } else { Class::Word };
-        if memory.bytes == 8 && memory.class != Class::Wide {
+        memory.class = if bits == Some(64) { RegisterFile::Wide } else { RegisterFile::Word };
+        if memory.bytes == 8 && memory.class != RegisterFile::Wide {
             return Err(self.error("the destination is too narrow for 64 bits"));
         }
         if matches!(ty, Type::S8 | Type::S16 | Type::S32) {
@@ -40,12 +42,12 @@ impl FunctionLowerer<'_, '_> {
         let mut ops = Operands::default();
         self.base_operand(&target, &mut ops, &mut draft);
         for part in parts {
-            draft.writes.push(Reg { class: memory.class, index: self.destination(part, memory.class)? });
+            draft.writes.push(Register { file: memory.class, index: self.destination(part, memory.class)? });
         }
         ops.dst[0] = draft.writes[0].index;
         let writes = draft.writes.clone();
         ops.imm = if writes.len() > 1 { self.list(&writes) } else { 0 };
-        let is_word = memory.class == Class::Word && (memory.bytes, memory.count) == (4, 1);
+        let is_word = memory.class == RegisterFile::Word && (memory.bytes, memory.count) == (4, 1);
         let is_plain = is_word && memory.order == Order::Weak && !memory.in_frame;
         let step = match (memory.space, memory.base) {
             (Some(Space::Shared | Space::Global), Some(_)) if is_plain => {
@@ -63,7 +65,7 @@ impl FunctionLowerer<'_, '_> {
         if offset < 0 || offset.saturating_add(i64::from(memory.bytes)) > end {
             return Err(self.error("this reads outside the kernel's parameters"));
         }
-        let class = if self.declared_bits(to) == Some(64) { Class::Wide } else { Class::Word };
+        let class = if self.declared_bits(to) == Some(64) { RegisterFile::Wide } else { RegisterFile::Word };
         let signed = matches!(ty, Type::S8 | Type::S16 | Type::S32);
         let constant = Constant::Param { offset: offset as u32, bytes: memory.bytes, signed };
         self.copy_from_constant(to, constant, class)
@@ -75,7 +77,7 @@ impl FunctionLowerer<'_, '_> {
         let (mut memory, ty) = self.memory(instruction, &target)?;
         let parts = self.parts(from, &memory)?;
         let narrow = memory.bytes < 8 && self.declared_bits(from) != Some(64);
-        memory.class = if narrow { Class::Word } else { Class::Wide };
+        memory.class = if narrow { RegisterFile::Word } else { RegisterFile::Wide };
         let kind = if narrow { kind_of(ty) } else { Kind::Bits(64) };
         let kind = if !narrow && ty == Type::F64 { Kind::F64 } else { kind };
         let mut draft = Draft::default();
@@ -83,7 +85,7 @@ impl FunctionLowerer<'_, '_> {
         self.base_operand(&target, &mut ops, &mut draft);
         let mut values = Vec::new();
         for part in parts {
-            values.push(Reg { class: memory.class, index: self.source(part, kind)? });
+            values.push(Register { file: memory.class, index: self.source(part, kind)? });
         }
         ops.src[1] = values[0].index;
         ops.imm = if values.len() > 1 { self.list(&values) } else { 0 };
@@ -122,20 +124,20 @@ impl FunctionLowerer<'_, '_> {
             memory.order = Order::Relaxed;
         }
         self.builder.program.communicates |= !matches!(memory.space, Some(Space::Shared));
-        memory.class = if memory.bytes == 8 { Class::Wide } else { Class::Word };
+        memory.class = if memory.bytes == 8 { RegisterFile::Wide } else { RegisterFile::Word };
         let mut draft = Draft::default();
         let mut ops = Operands::default();
         self.base_operand(&target, &mut ops, &mut draft);
         for (slot, value) in values.iter().take(wanted).enumerate() {
             ops.src[slot + 1] = self.source(value, kind_of(ty))?;
-            draft.reads.push(Reg { class: memory.class, index: ops.src[slot + 1] });
+            draft.reads.push(Register { file: memory.class, index: ops.src[slot + 1] });
         }
         let to = match to {
             Some(to) => self.destination(to, memory.class)?,
             None => self.temporary(memory.class).index,
         };
         ops.dst[0] = to;
-        draft.writes.push(Reg { class: memory.class, index: to });
+        draft.writes.push(Register { file: memory.class, index: to });
         self.emit(Step::Atomic(memory, function), ops, draft);
         Ok(())
     }
@@ -192,20 +194,20 @@ impl FunctionLowerer<'_, '_> {
                     (Kind::Bits(32), AsyncSize::Register)
                 };
                 ops.src[2] = self.source(operand, kind)?;
-                draft.reads.push(Reg { class: kind.class(), index: ops.src[2] });
+                draft.reads.push(Register { file: kind.class(), index: ops.src[2] });
                 size
             }
             [] => AsyncSize::All,
         };
         let side = |space, target: &Target| Memory {
             space: Some(space),
-            base: target.base.map(|r| r.class),
+            base: target.base.map(|r| r.file),
             in_frame: false,
             offset: target.offset,
             bytes,
             count: 1,
             sign_extend: None,
-            class: Class::Wide,
+            class: RegisterFile::Wide,
             order: Order::Weak,
             scope: Scope::Block,
         };
@@ -231,13 +233,16 @@ impl FunctionLowerer<'_, '_> {
         }
         let target = self.target(from)?;
         let (mut memory, _) = self.memory(instruction, &target)?;
-        (memory.bytes, memory.count, memory.class) = (4, count, Class::Word);
+        (memory.bytes, memory.count, memory.class) = (4, count, RegisterFile::Word);
         let mut draft = Draft::default();
         let mut ops = Operands::default();
         self.base_operand(&target, &mut ops, &mut draft);
         let parts = self.parts(to, &memory)?;
         for part in parts {
-            draft.writes.push(Reg { class: Class::Word, index: self.destination(part, Class::Word)? });
+            draft.writes.push(Register {
+                file: RegisterFile::Word,
+                index: self.destination(part, RegisterFile::Word)?,
+            });
         }
         let writes = draft.writes.clone();
         ops.imm = self.list(&writes);
@@ -295,13 +300,13 @@ impl FunctionLowerer<'_, '_> {
         }
         let memory = Memory {
             space,
-            base: target.base.map(|r| r.class),
+            base: target.base.map(|r| r.file),
             in_frame,
             offset: target.offset,
             bytes,
             count,
             sign_extend: None,
-            class: Class::Word,
+            class: RegisterFile::Word,
             order,
             scope,
         };

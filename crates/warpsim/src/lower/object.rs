@@ -5,8 +5,8 @@
 //! several variables, or from elsewhere, is left open.
 
 use super::function::Draft;
-use crate::program::{Constant, FlowRule, Inst, Program, Reg, Step};
-use crate::registers::Class;
+use crate::program::{Constant, FlowRule, Inst, Program, Register, Step};
+use crate::registers::RegisterFile;
 
 /// What a register may hold: an address in which variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,9 +46,9 @@ pub(super) fn find(
     program: &Program,
     first: u32,
     drafts: &[Draft],
-    constants: &[(Reg, Constant)],
+    constants: &[(Register, Constant)],
     registers: usize,
-    unified: impl Fn(Reg) -> u32,
+    unified: impl Fn(Register) -> u32,
 ) -> Vec<Option<u32>> {
     if program.shared.len() < 2 {
         return vec![None; drafts.len()];
@@ -61,7 +61,7 @@ pub(super) fn find(
             _ => Holds::Other,
         };
     }
-    let is_address = |reg: &&Reg| reg.class != Class::Pred;
+    let is_address = |reg: &&Register| reg.file != RegisterFile::Pred;
     let mut changes = true;
     while changes {
         changes = false;
@@ -91,10 +91,12 @@ pub(super) fn find(
         let memory = program.memory_of(inst)?;
         match (memory.base, draft.object) {
             (None, object) => object,
-            (Some(class), _) => match holds[unified(Reg { class, index: inst.ops.src[0] }) as usize] {
-                Holds::Variable(variable) => Some(variable),
-                _ => None,
-            },
+            (Some(class), _) => {
+                match holds[unified(Register { file: class, index: inst.ops.src[0] }) as usize] {
+                    Holds::Variable(variable) => Some(variable),
+                    _ => None,
+                }
+            }
         }
     };
     code.iter().zip(drafts).map(variable).collect()

@@ -6,13 +6,13 @@ use super::function::{FunctionLowerer, Name};
 use super::invalid;
 use super::layout::Location;
 use crate::fault::Space;
-use crate::program::{Constant, LaneMask, LowerError, RESERVED_SHARED_BYTES, Reg, Special, Step};
-use crate::registers::{Class, Kind, Operands};
+use crate::program::{Constant, LaneMask, LowerError, RESERVED_SHARED_BYTES, Register, Special, Step};
+use crate::registers::{Kind, Operands, RegisterFile};
 
 /// The parts of a memory operand.
 pub(super) struct Target {
     /// Register that holds the base.
-    pub(super) base: Option<Reg>,
+    pub(super) base: Option<Register>,
     /// Bytes to add; the whole address if there is no base.
     pub(super) offset: i64,
     /// What the base names, if it is a variable.
@@ -26,7 +26,7 @@ impl FunctionLowerer<'_, '_> {
             Operand::Name(name) => self.named_source(name, 0, kind),
             Operand::Offset(name, offset) => self.named_source(name, *offset, kind),
             Operand::Not(name) => {
-                let reg = self.register(name, Class::Pred)?;
+                let reg = self.register(name, RegisterFile::Pred)?;
                 Ok(self.negate(reg))
             }
             Operand::Integer(value) => {
@@ -80,7 +80,12 @@ impl FunctionLowerer<'_, '_> {
     }
 
     /// The address of a variable as a value, in the variable's own space.
-    fn address_value(&mut self, location: Location, offset: i64, class: Class) -> Result<u16, LowerError> {
+    fn address_value(
+        &mut self,
+        location: Location,
+        offset: i64,
+        class: RegisterFile,
+    ) -> Result<u16, LowerError> {
         let constant = match location {
             Location::Shared(at) => Constant::Shared { variable: self.shared_variable(at), offset },
             Location::Constant(at) => Constant::Bits(at.wrapping_add(offset as u64)),
@@ -89,7 +94,7 @@ impl FunctionLowerer<'_, '_> {
             Location::Local { offset: at, .. } => {
                 let reg = self.temporary(class);
                 let step = Step::LocalAddress(at.wrapping_add(offset as u32));
-                let src = [if class == Class::Wide { 1 } else { 0 }, 0, 0, 0];
+                let src = [if class == RegisterFile::Wide { 1 } else { 0 }, 0, 0, 0];
                 self.emit_write(step, Operands { dst: [reg.index, 0], src, imm: 0 }, reg);
                 return Ok(reg.index);
             }
@@ -104,7 +109,7 @@ impl FunctionLowerer<'_, '_> {
     }
 
     /// The register a destination operand names.
-    pub(super) fn destination(&mut self, operand: &Operand, class: Class) -> Result<u16, LowerError> {
+    pub(super) fn destination(&mut self, operand: &Operand, class: RegisterFile) -> Result<u16, LowerError> {
         match operand {
             Operand::Name(name) => Ok(self.register(name, class)?.index),
             Operand::Vector(list) if list.len() == 1 => self.destination(&list[0], class),
@@ -114,7 +119,7 @@ impl FunctionLowerer<'_, '_> {
     }
 
     /// A declared register of the class that the instruction needs.
-    pub(super) fn register(&mut self, name: &str, class: Class) -> Result<Reg, LowerError> {
+    pub(super) fn register(&mut self, name: &str, class: RegisterFile) -> Result<Register, LowerError> {
         match self.resolve(name)? {
             Name::Register(reg, _) => {
                 self.expect_class(name, reg, class)?;
@@ -124,16 +129,16 @@ impl FunctionLowerer<'_, '_> {
         }
     }
 
-    fn expect_class(&self, name: &str, reg: Reg, class: Class) -> Result<u16, LowerError> {
-        if reg.class == class {
+    fn expect_class(&self, name: &str, reg: Register, class: RegisterFile) -> Result<u16, LowerError> {
+        if reg.file == class {
             return Ok(reg.index);
         }
         let say = |class| match class {
-            Class::Pred => "a predicate",
-            Class::Word => "a register of at most 32 bits",
-            Class::Wide => "a 64-bit register",
+            RegisterFile::Pred => "a predicate",
+            RegisterFile::Word => "a register of at most 32 bits",
+            RegisterFile::Wide => "a 64-bit register",
         };
-        Err(self.error(format!("`{name}` is {}, where {} belongs", say(reg.class), say(class))))
+        Err(self.error(format!("`{name}` is {}, where {} belongs", say(reg.file), say(class))))
     }
 
     /// What is inside brackets.
@@ -148,7 +153,7 @@ impl FunctionLowerer<'_, '_> {
             return Ok(Target { base: None, offset: address.offset, variable: None });
         };
         match self.resolve(name)? {
-            Name::Register(reg, _) if reg.class == Class::Pred => {
+            Name::Register(reg, _) if reg.file == RegisterFile::Pred => {
                 Err(self.error(format!("`{name}` is a predicate and holds no address")))
             }
             Name::Register(reg, _) => Ok(Target { base: Some(reg), offset: address.offset, variable: None }),
@@ -159,8 +164,9 @@ impl FunctionLowerer<'_, '_> {
                         (None, i64::from(offset))
                     }
                     Location::Global(variable) => {
-                        let index = self.constant(Constant::Global { variable, offset: 0 }, Class::Wide);
-                        (Some(Reg { class: Class::Wide, index }), 0)
+                        let index =
+                            self.constant(Constant::Global { variable, offset: 0 }, RegisterFile::Wide);
+                        (Some(Register { file: RegisterFile::Wide, index }), 0)
                     }
                 };
                 Ok(Target { base, offset: offset.wrapping_add(address.offset), variable: Some(location) })
@@ -172,7 +178,7 @@ impl FunctionLowerer<'_, '_> {
     /// A predicate as it is used by a guard or an instruction: its register, and whether it is negated.
     pub(super) fn predicate(&mut self, operand: &Operand) -> Result<(u16, bool), LowerError> {
         match operand {
-            Operand::Not(name) => Ok((self.register(name, Class::Pred)?.index, true)),
+            Operand::Not(name) => Ok((self.register(name, RegisterFile::Pred)?.index, true)),
             other => Ok((self.source(other, Kind::Pred)?, false)),
         }
     }

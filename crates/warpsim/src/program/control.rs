@@ -1,6 +1,6 @@
 //! Guards, barriers, warp-level instructions and calls.
 
-use super::Reg;
+use super::Register;
 
 /// `@p` or `@!p`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub(crate) enum VoteMode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     Local { offset: u32, bytes: u32 },
-    Register(Reg),
+    Register(Register),
 }
 
 /// A call site.
@@ -72,7 +72,7 @@ pub(crate) struct Call {
 pub(crate) enum Callee {
     Function(u32),
     /// Through a register holding a function's number plus 1.
-    Indirect(Reg),
+    Indirect(Register),
     /// `vprintf`.
     Printf,
     /// `__assertfail`.

@@ -1,7 +1,7 @@
 //! Functions: their frames, what constant registers hold, and how "never set" flows through an instruction.
 
-use super::{Place, Reg};
-use crate::registers::Class;
+use super::{Place, Register};
+use crate::registers::RegisterFile;
 
 /// What an instruction reads and writes; indices count through all register files of a frame (predicates, words,
 /// wide ones), plus 1. 0 is nothing.
@@ -47,9 +47,9 @@ pub(crate) struct Function {
     /// Registers of each file, constants included.
     pub(crate) registers: FrameSize,
     /// Registers that hold the same in every call, and what.
-    pub(crate) constants: Vec<(Reg, Constant)>,
+    pub(crate) constants: Vec<(Register, Constant)>,
     /// Registers that may be read before they are written.
-    pub(crate) unset: Vec<Reg>,
+    pub(crate) unset: Vec<Register>,
     /// Bytes of local memory per lane: variables, and parameters of calls.
     pub(crate) local_bytes: u32,
     /// Where parameters and results live.
@@ -72,11 +72,11 @@ impl FrameSize {
 
     /// A register's number through all files of the frame, plus 1.
     #[inline(always)]
-    pub(crate) fn unified(self, reg: Reg) -> u32 {
-        let before = match reg.class {
-            Class::Pred => 0,
-            Class::Word => self.pred,
-            Class::Wide => self.pred + self.word,
+    pub(crate) fn unified(self, reg: Register) -> u32 {
+        let before = match reg.file {
+            RegisterFile::Pred => 0,
+            RegisterFile::Word => self.pred,
+            RegisterFile::Wide => self.pred + self.word,
         };
         (before + reg.index as usize + 1) as u32
     }

@@ -1,10 +1,10 @@
 //! Instructions that touch memory.
 
-use super::Reg;
+use super::Register;
 use crate::fault::Space;
 use crate::isa::Tile;
 use crate::observer::{Order, Scope};
-use crate::registers::Class;
+use crate::registers::RegisterFile;
 
 /// Loads of one straight run of instructions whose base is the same register, unchanged since, have the same slot: how
 /// their addresses lie needs to be looked at once.
@@ -30,7 +30,7 @@ pub(crate) struct Memory {
     /// `None`: a generic address.
     pub(crate) space: Option<Space>,
     /// Register file of `src[0]`, the base address; `None`: absolute.
-    pub(crate) base: Option<Class>,
+    pub(crate) base: Option<RegisterFile>,
     /// The address is relative to the function's local frame.
     pub(crate) in_frame: bool,
     pub(crate) offset: i64,
@@ -41,7 +41,7 @@ pub(crate) struct Memory {
     /// Loads into wider registers extend the sign, to this many bits.
     pub(crate) sign_extend: Option<u8>,
     /// Register file of the values.
-    pub(crate) class: Class,
+    pub(crate) class: RegisterFile,
     pub(crate) order: Order,
     pub(crate) scope: Scope,
 }
@@ -49,7 +49,7 @@ pub(crate) struct Memory {
 impl Memory {
     /// Whether each lane accesses one word, to or from a 32-bit register, at an address in a register.
     pub(crate) fn is_word(&self) -> bool {
-        self.bytes == 4 && self.count == 1 && self.class == Class::Word && self.base.is_some()
+        self.bytes == 4 && self.count == 1 && self.class == RegisterFile::Word && self.base.is_some()
     }
 
     /// Bytes per lane.
@@ -64,7 +64,7 @@ pub(crate) struct TileAccess {
     pub(crate) tile: Tile,
     /// How a lane gets at one piece.
     pub(crate) memory: Memory,
-    pub(crate) registers: Vec<Reg>,
+    pub(crate) registers: Vec<Register>,
 }
 
 /// `cp.async`.

@@ -15,7 +15,7 @@ use crate::fuse::StraightLine;
 use crate::isa::{AtomicFn, Multiply};
 use crate::lower;
 use crate::observer::Scope;
-use crate::registers::{Class, Operands};
+use crate::registers::{Operands, RegisterFile};
 pub(crate) use control::*;
 pub(crate) use function::*;
 pub(crate) use memory::*;
@@ -39,7 +39,7 @@ pub struct Program {
     pub(crate) lines: Vec<u32>,
     pub(crate) line_table: Vec<SourceLine>,
     /// Registers of vector operands, and of calls.
-    pub(crate) lists: Vec<Reg>,
+    pub(crate) lists: Vec<Register>,
     pub(crate) jump_tables: Vec<Vec<u32>>,
     pub(crate) calls: Vec<Call>,
     /// `cp.async` instructions.
@@ -68,11 +68,13 @@ pub struct Program {
     pub(crate) communicates: bool,
 }
 
-/// A register of the current frame.
+/// A register of a function's frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Reg {
-    pub(crate) class: Class,
-    pub(crate) index: u16,
+pub struct Register {
+    /// The register file that it is in.
+    pub file: RegisterFile,
+    /// Its number there.
+    pub index: u16,
 }
 
 /// One decoded instruction.
@@ -165,7 +167,7 @@ pub(crate) enum Step {
     ActiveMask,
     Fence(Scope),
     /// `%clock`, `%clock64`, `%globaltimer`.
-    Clock(Class),
+    Clock(RegisterFile),
 }
 
 impl Program {
@@ -218,7 +220,7 @@ impl Program {
 
     /// Whether it asks for the shared memory that the system keeps for itself.
     pub(crate) fn uses_reserved_shared(&self) -> bool {
-        let is_it = |(_, constant): &(Reg, Constant)| {
+        let is_it = |(_, constant): &(Register, Constant)| {
             matches!(constant, Constant::Special(Special::ReservedShared(_)))
         };
         self.functions.iter().flat_map(|function| &function.constants).any(is_it)

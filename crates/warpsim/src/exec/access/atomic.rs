@@ -7,8 +7,8 @@ use crate::exec::warp::Warp;
 use crate::fault::{Sink, Touch};
 use crate::isa::AtomicFn;
 use crate::observer::{Observer, Site};
-use crate::program::{Memory, Reg};
-use crate::registers::{Class, Operands};
+use crate::program::{Memory, Register};
+use crate::registers::{Operands, RegisterFile};
 
 impl<O: Observer> Machine<'_, '_, O> {
     #[allow(clippy::too_many_arguments)]
@@ -25,7 +25,7 @@ impl<O: Observer> Machine<'_, '_, O> {
         let addresses = self.addresses(warp, fragment, at, memory, ops.src[0], active);
         warp.fragments[fragment].polled = true;
         let mut changed = false;
-        let wide = memory.class == Class::Wide;
+        let wide = memory.class == RegisterFile::Wide;
         let operand = |slot: usize| {
             if wide {
                 *warp.registers.wide(ops.src[slot])
@@ -36,7 +36,7 @@ impl<O: Observer> Machine<'_, '_, O> {
         let (b, c) = (operand(1), operand(2));
         let bytes = usize::from(memory.bytes);
         let keep = u64::MAX >> (64 - 8 * bytes);
-        let value = Reg { class: memory.class, index: ops.src[1] };
+        let value = Register { file: memory.class, index: ops.src[1] };
         let poisoned = self.poison_of(warp, value) & active;
         let mut old = [0u64; 32];
         let mut left = active;
@@ -78,7 +78,13 @@ impl<O: Observer> Machine<'_, '_, O> {
                 warp.registers.set_word(ops.dst[0], &old.map(|v| v as u32), part.mask);
             }
             let unknown = if self.context.track_poison { unknown } else { 0 };
-            self.set_poison(warp, Reg { class: memory.class, index: ops.dst[0] }, part.mask, unknown, at.pc);
+            self.set_poison(
+                warp,
+                Register { file: memory.class, index: ops.dst[0] },
+                part.mask,
+                unknown,
+                at.pc,
+            );
         }
         let this = &mut warp.fragments[fragment];
         this.idle = if changed { 0 } else { this.idle + 1 };

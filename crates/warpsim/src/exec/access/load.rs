@@ -11,8 +11,8 @@ use crate::fault::{Space, Touch};
 use crate::memory::View;
 use crate::observer::{Observer, Order, Site};
 use crate::pattern::{Entry, Shape, lanes};
-use crate::program::{Memory, Reg};
-use crate::registers::{Class, FULL, Lanes, Operands};
+use crate::program::{Memory, Register};
+use crate::registers::{FULL, Lanes, Operands, RegisterFile};
 
 impl<O: Observer> Machine<'_, '_, O> {
     per_cpu! {
@@ -67,8 +67,9 @@ impl<O: Observer> Machine<'_, '_, O> {
         ops: &Operands,
         known: &mut u32,
     ) -> bool {
-        let class = if memory.base == Some(Class::Wide) { Class::Wide } else { Class::Word };
-        let base = Reg { class, index: ops.src[0] };
+        let class =
+            if memory.base == Some(RegisterFile::Wide) { RegisterFile::Wide } else { RegisterFile::Word };
+        let base = Register { file: class, index: ops.src[0] };
         let Some((first, placed)) = self.place_words(warp, at.pc, base, memory.offset, *known) else {
             return false;
         };
@@ -172,7 +173,7 @@ impl<O: Observer> Machine<'_, '_, O> {
             if !all_valid {
                 *missing = source.invalid(offset, memory.bytes) & mask;
             }
-            if memory.class == Class::Wide {
+            if memory.class == RegisterFile::Wide {
                 let mut value = source.gather(offset, memory.bytes);
                 if memory.sign_extend.is_some() {
                     let unused = 64 - 8 * u32::from(memory.bytes);
@@ -201,7 +202,7 @@ impl<O: Observer> Machine<'_, '_, O> {
         for index in 0..usize::from(memory.count) {
             let reg = value_register(&self.context.program.lists, memory, ops.dst[0], ops.imm, index);
             match memory.class {
-                Class::Wide => warp.registers.set_wide(reg.index, &[0; 32], refused),
+                RegisterFile::Wide => warp.registers.set_wide(reg.index, &[0; 32], refused),
                 _ => warp.registers.set_word(reg.index, &[0; 32], refused),
             }
             self.set_poison(warp, reg, refused, 0, at.pc);

@@ -20,8 +20,8 @@ use crate::fault::{Sink, Space, Touch};
 use crate::memory::window;
 use crate::observer::{Access, BadAccess, Observer, Site};
 use crate::pattern::Shape;
-use crate::program::{Memory, Reg};
-use crate::registers::{Class, Lanes};
+use crate::program::{Memory, Register};
+use crate::registers::{Lanes, RegisterFile};
 
 /// Lanes of an access that go to one space, with addresses in that space.
 pub(crate) struct Part<'a> {
@@ -59,7 +59,7 @@ impl<O: Observer> Machine<'_, '_, O> {
         if let Some(class) = memory.base
             && warp.registers.tainted
         {
-            let reg = Reg { class, index: base };
+            let reg = Register { file: class, index: base };
             let lanes = self.poison_of(warp, reg) & active;
             if lanes != 0 {
                 self.observer.poison(at, lanes, Sink::Address, origin(self.origin_of(warp, reg)));
@@ -68,7 +68,7 @@ impl<O: Observer> Machine<'_, '_, O> {
         let mut addresses = [offset; 32];
         match memory.base {
             None => {}
-            Some(Class::Wide) => {
+            Some(RegisterFile::Wide) => {
                 let base = warp.registers.wide(base);
                 for lane in 0..32 {
                     addresses[lane] = base[lane].wrapping_add(offset);
@@ -250,33 +250,33 @@ impl<O: Observer> Machine<'_, '_, O> {
         }
     }
 
-    fn poison_index(&self, warp: &Warp, reg: Reg) -> usize {
+    fn poison_index(&self, warp: &Warp, reg: Register) -> usize {
         let size = self.context.program.functions[warp.function() as usize].registers;
         warp.registers.base.poison + size.unified(reg) as usize
     }
 
     /// Lanes of a register that hold nothing anyone set.
-    pub(crate) fn poison_of(&self, warp: &Warp, reg: Reg) -> u32 {
+    pub(crate) fn poison_of(&self, warp: &Warp, reg: Register) -> u32 {
         if !warp.registers.tainted {
             return 0;
         }
         warp.registers.poison[self.poison_index(warp, reg)]
     }
 
-    pub(crate) fn origin_of(&self, warp: &Warp, reg: Reg) -> u32 {
+    pub(crate) fn origin_of(&self, warp: &Warp, reg: Register) -> u32 {
         warp.registers.origin[self.poison_index(warp, reg)]
     }
 
     /// Sets which of the lanes in `mask` of a register are poisoned, by the instruction at `pc`.
     #[inline(always)]
-    pub(crate) fn set_poison(&self, warp: &mut Warp, reg: Reg, mask: u32, poisoned: u32, pc: u32) {
+    pub(crate) fn set_poison(&self, warp: &mut Warp, reg: Register, mask: u32, poisoned: u32, pc: u32) {
         if poisoned != 0 || warp.registers.tainted {
             self.record_poison(warp, reg, mask, poisoned, pc);
         }
     }
 
     #[cold]
-    fn record_poison(&self, warp: &mut Warp, reg: Reg, mask: u32, poisoned: u32, pc: u32) {
+    fn record_poison(&self, warp: &mut Warp, reg: Register, mask: u32, poisoned: u32, pc: u32) {
         if !self.context.track_poison {
             return;
         }
@@ -291,8 +291,18 @@ impl<O: Observer> Machine<'_, '_, O> {
 }
 
 /// Register number `index` of the values that a memory instruction moves.
-pub(crate) fn value_register(lists: &[Reg], memory: &Memory, single: u16, list: u32, index: usize) -> Reg {
-    if memory.count == 1 { Reg { class: memory.class, index: single } } else { lists[list as usize + index] }
+pub(crate) fn value_register(
+    lists: &[Register],
+    memory: &Memory,
+    single: u16,
+    list: u32,
+    index: usize,
+) -> Register {
+    if memory.count == 1 {
+        Register { file: memory.class, index: single }
+    } else {
+        lists[list as usize + index]
+    }
 }
 
 /// Of the lanes left of a generic access, those that go to the same space as the first one, with their addresses

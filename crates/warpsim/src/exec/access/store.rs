@@ -11,8 +11,8 @@ use crate::exec::warp::Warp;
 use crate::fault::{Sink, Space, Touch};
 use crate::observer::{Access, Observer, Site};
 use crate::pattern::{Eight, lanes};
-use crate::program::{Memory, Reg};
-use crate::registers::{Class, FULL, Lanes, Operands};
+use crate::program::{Memory, Register};
+use crate::registers::{FULL, Lanes, Operands, RegisterFile};
 
 /// The values of a store.
 struct Values<'a> {
@@ -62,7 +62,7 @@ impl<O: Observer> Machine<'_, '_, O> {
             let reg = value_register(lists, memory, ops.src[1], ops.imm, index);
             let offset = index * usize::from(memory.bytes);
             match memory.class {
-                Class::Wide => {
+                RegisterFile::Wide => {
                     bytes::lay_out_wide(data, warp.registers.wide(reg.index), width, offset, memory.bytes);
                 }
                 _ => bytes::lay_out(data, warp.registers.word(reg.index), width, offset, memory.bytes),
@@ -94,7 +94,7 @@ impl<O: Observer> Machine<'_, '_, O> {
         ops: &Operands,
     ) -> bool {
         let Some(class) = memory.base else { return false };
-        let base = Reg { class, index: ops.src[0] };
+        let base = Register { file: class, index: ops.src[0] };
         let placed = self.place_words(warp, at.pc, base, memory.offset, UNKNOWN);
         let last = (self.shared.bytes as u64).checked_sub(4);
         let (Some((first, known)), Some(last)) = (placed, last) else { return false };
@@ -202,7 +202,7 @@ impl<O: Observer> Machine<'_, '_, O> {
 fn single_values(warp: &Warp, memory: &Memory, ops: &Operands) -> Lanes<u64> {
     let keep = u64::MAX >> (64 - 8 * u32::from(memory.bytes));
     match memory.class {
-        Class::Wide => warp.registers.wide(ops.src[1]).map(|value| value & keep),
+        RegisterFile::Wide => warp.registers.wide(ops.src[1]).map(|value| value & keep),
         _ => warp.registers.word(ops.src[1]).map(|value| u64::from(value) & keep),
     }
 }

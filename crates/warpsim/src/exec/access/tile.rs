@@ -9,7 +9,7 @@ use crate::isa::TILE_BYTES;
 use crate::observer::{Observer, Site};
 use crate::pattern::lanes;
 use crate::program::TileAccess;
-use crate::registers::{Class, Lanes, Operands};
+use crate::registers::{Lanes, Operands, RegisterFile};
 
 impl<O: Observer> Machine<'_, '_, O> {
     pub(crate) fn load_tile(
@@ -51,11 +51,11 @@ impl<O: Observer> Machine<'_, '_, O> {
         for (index, reg) in registers.iter().enumerate() {
             let value: Lanes<u64> = std::array::from_fn(|lane| tile.gather(&data, index, lane));
             let known: Lanes<u64> = std::array::from_fn(|lane| tile.gather(&valid, index, lane));
-            let whole = if reg.class == Class::Wide { u64::MAX } else { u64::from(u32::MAX) };
+            let whole = if reg.file == RegisterFile::Wide { u64::MAX } else { u64::from(u32::MAX) };
             let unknown =
                 lanes(active).filter(|&l| known[l as usize] != whole).fold(0, |mask, l| mask | 1 << l);
-            match reg.class {
-                Class::Wide => warp.registers.set_wide(reg.index, &value, active),
+            match reg.file {
+                RegisterFile::Wide => warp.registers.set_wide(reg.index, &value, active),
                 _ => warp.registers.set_word(reg.index, &value.map(|v| v as u32), active),
             }
             let unknown = if self.context.track_poison { unknown } else { 0 };
@@ -84,8 +84,8 @@ impl<O: Observer> Machine<'_, '_, O> {
             if poisoned != 0 {
                 first_unknown.get_or_insert((poisoned, origin(self.origin_of(warp, *reg))));
             }
-            let value: Lanes<u64> = match reg.class {
-                Class::Wide => *warp.registers.wide(reg.index),
+            let value: Lanes<u64> = match reg.file {
+                RegisterFile::Wide => *warp.registers.wide(reg.index),
                 _ => warp.registers.word(reg.index).map(u64::from),
             };
             for lane in lanes(active) {

@@ -5,8 +5,8 @@ use crate::exec::warp::Warp;
 use crate::fault::{Space, Touch};
 use crate::observer::{Access, Addresses, Observer, Order, Scope};
 use crate::pattern::Entry;
-use crate::program::Reg;
-use crate::registers::{Class, FULL};
+use crate::program::Register;
+use crate::registers::{FULL, RegisterFile};
 
 /// "Nothing is known of how the addresses lie."
 pub(crate) const UNKNOWN: u32 = u32::MAX;
@@ -20,12 +20,12 @@ impl<O: Observer> Machine<'_, '_, O> {
         &self,
         warp: &Warp,
         pc: u32,
-        base: Reg,
+        base: Register,
         offset: i64,
         known: u32,
     ) -> Option<(u64, u32)> {
         // No closures here: they would be functions of their own, and not built for the caller's CPU.
-        if base.class == Class::Wide {
+        if base.file == RegisterFile::Wide {
             let base = warp.registers.wide(base.index);
             let entry = if known == UNKNOWN { self.patterns.known_words(pc, base)? } else { known };
             Some((base[0].wrapping_add(offset as u64), entry))

@@ -40,7 +40,7 @@ fn list() {
     for name in ATOMIC {
         let mut inputs = Inputs::for_name(name);
         let kind = atomic_kind(name);
-        let width = if kind.class() == Class::Wide {
+        let width = if kind.class() == RegisterFile::Wide {
             "d"
         } else if kind == Kind::Bits(16) {
             "h"
@@ -344,7 +344,7 @@ fn run_matrix(mma: &Multiply, sources: &[Vec<u64>]) -> Vec<Vec<u64>> {
     (0..32)
         .map(|lane| {
             let read = |slot: usize| match d.kind.class() {
-                Class::Wide => registers.wide[slot][lane],
+                RegisterFile::Wide => registers.wide[slot][lane],
                 _ => u64::from(registers.word[slot][lane]),
             };
             (to_d..to_d + d.registers).map(read).collect()

@@ -1,7 +1,7 @@
 //! The register instructions against values from the manual, independent computation, and recorded hardware.
 
 use crate::alu::{Alu, AluFn};
-use crate::registers::{Class, FULL, Kind, Operands, Registers};
+use crate::registers::{FULL, Kind, Operands, RegisterFile, Registers};
 
 mod compare;
 mod float;
@@ -41,9 +41,9 @@ fn run_variant(alu: &Alu, variant: AluFn, imm: u32, lanes: &[Vec<u64>]) -> Vec<V
         for (lane, sources) in lanes.iter().enumerate() {
             let bits = sources[slot];
             match kind.class() {
-                Class::Pred => registers.pred[slot] |= u32::from(bits & 1 != 0) << lane,
-                Class::Word => registers.word[slot][lane] = bits as u32,
-                Class::Wide => registers.wide[slot][lane] = bits,
+                RegisterFile::Pred => registers.pred[slot] |= u32::from(bits & 1 != 0) << lane,
+                RegisterFile::Word => registers.word[slot][lane] = bits as u32,
+                RegisterFile::Wide => registers.wide[slot][lane] = bits,
             }
         }
     }
@@ -57,10 +57,10 @@ fn run_variant(alu: &Alu, variant: AluFn, imm: u32, lanes: &[Vec<u64>]) -> Vec<V
     unsafe { variant(&mut registers, &operands, FULL) };
     (0..lanes.len())
         .map(|lane| {
-            let read = |&(class, index): &(Class, usize)| match class {
-                Class::Pred => u64::from(registers.pred[index] >> lane & 1),
-                Class::Word => u64::from(registers.word[index][lane]),
-                Class::Wide => registers.wide[index][lane],
+            let read = |&(class, index): &(RegisterFile, usize)| match class {
+                RegisterFile::Pred => u64::from(registers.pred[index] >> lane & 1),
+                RegisterFile::Word => u64::from(registers.word[index][lane]),
+                RegisterFile::Wide => registers.wide[index][lane],
             };
             destinations.iter().map(read).collect()
         })
