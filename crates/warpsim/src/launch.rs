@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::memory::{BufferId, Device};
+use crate::observer::Observer;
 use crate::program::Program;
 use crate::report::Report;
 use crate::run;
@@ -91,6 +92,9 @@ pub struct Launch {
     pub threads: Option<usize>,
     /// A block whose [`Footprint`](crate::Footprint)s to record.
     pub footprint_of: Option<[u32; 3]>,
+    /// The blocks to run, by linear index (x fastest), in this order; `None`: all. What the others would have written is
+    /// missing, and counters are of these blocks alone.
+    pub blocks: Option<Vec<u64>>,
 }
 
 impl Launch {
@@ -106,6 +110,7 @@ impl Launch {
             wall_limit: Duration::from_secs(30),
             threads: None,
             footprint_of: None,
+            blocks: None,
         }
     }
 
@@ -120,9 +125,33 @@ impl Launch {
     /// # Errors
     /// [`LaunchError`] if the device could not start such a launch; nothing has run then.
     pub fn run(&self, program: &Program, device: &mut Device) -> Result<Report, LaunchError> {
+        let params = self.check(program, device)?;
+        Ok(run::run(self, program, device, params, None))
+    }
+
+    /// As [`Self::run`], and reports all that happens to `observer`. Blocks run one after another on this thread, so that
+    /// this takes longer; the report is the same but for how often races between blocks were seen.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub fn run_with(
+        &self,
+        program: &Program,
+        device: &mut Device,
+        observer: &mut dyn Observer,
+    ) -> Result<Report, LaunchError> {
+        let params = self.check(program, device)?;
+        Ok(run::run(self, program, device, params, Some(observer)))
+    }
+
+    /// The bytes of the kernel's parameters, if the launch is legal.
+    fn check(&self, program: &Program, device: &Device) -> Result<Vec<u8>, LaunchError> {
         self.check_shape(program)?;
-        let params = self.params(program, device)?;
-        Ok(run::run(self, program, device, params))
+        let blocks = self.grid.iter().map(|&d| u64::from(d)).product();
+        match self.blocks.iter().flatten().find(|block| **block >= blocks) {
+            Some(&block) => Err(LaunchError::NoSuchBlock { block, blocks }),
+            None => self.params(program, device),
+        }
     }
 
     fn check_shape(&self, program: &Program) -> Result<(), LaunchError> {
@@ -158,7 +187,6 @@ impl Launch {
         Ok(())
     }
 
-    /// The bytes of the kernel's parameters.
     fn params(&self, program: &Program, device: &Device) -> Result<Vec<u8>, LaunchError> {
         let (takes, given) = (program.params.len(), self.args.len());
         if takes != given {
@@ -214,4 +242,6 @@ pub enum LaunchError {
     ArgumentSize { index: usize, takes: usize, given: usize },
     #[error("argument {index} names a buffer that is not on this device")]
     UnknownBuffer { index: usize },
+    #[error("the grid has {blocks} blocks, so it has no block {block}")]
+    NoSuchBlock { block: u64, blocks: u64 },
 }

@@ -74,6 +74,6 @@ pub use fault::{
 };
 pub use launch::{Arg, Checks, Launch, LaunchError, limits};
 pub use memory::{BufferId, Device};
-pub use program::{LowerError, Program, Register};
+pub use program::{Instruction, LowerError, Program, Register};
 pub use registers::RegisterFile;
 pub use report::{Footprint, LineCounters, Outcome, Report, TouchedWord, WorstAccess};

@@ -1,9 +1,50 @@
 //! The one interface between execution and everything that counts or checks.
 //!
-//! The executor tells what happens, at the level of warps; it never counts and never prints. Observers never
+//! The executor reports what happens, at the level of warps; it never counts and never prints. Observers never
 //! execute. (The idea is Oclgrind's plugin interface, lifted from threads to warps.)
+//!
+//! [`Launch::run_with`](crate::Launch::run_with) takes an observer of yours:
+//!
+//! ```
+//! use warpsim::observer::{Access, Observer, Site};
+//! use warpsim::{Device, Launch, Program};
+//!
+//! /// Counts the lanes that access memory, by instruction.
+//! #[derive(Default)]
+//! struct Lanes(std::collections::BTreeMap<u32, u32>);
+//!
+//! impl Observer for Lanes {
+//!     fn access(&mut self, at: Site, access: &Access<'_>) {
+//!         *self.0.entry(at.pc).or_default() += access.mask.count_ones();
+//!     }
+//! }
+//!
+//! let module = ptx::parse(
+//!     ".version 8.0
+//!      .target sm_80
+//!      .address_size 64
+//!      .visible .entry fill(.param .u64 out) {
+//!          .reg .b32 %t;
+//!          .reg .b64 %o, %at;
+//!          ld.param.u64 %o, [out];
+//!          mov.u32 %t, %tid.x;
+//!          mad.wide.u32 %at, %t, 4, %o;
+//!          st.global.u32 [%at], %t;
+//!          ret;
+//!      }",
+//! )?;
+//! let program = Program::new(&module, "fill")?;
+//! let mut device = Device::new();
+//! let out = device.alloc("out", 4 * 48);
+//! let mut lanes = Lanes::default();
+//! Launch::new([1, 1, 1], [48, 1, 1]).arg(out).run_with(&program, &mut device, &mut lanes)?;
+//!
+//! let (&pc, &count) = lanes.0.first_key_value().expect("there is a store");
+//! assert_eq!((&*program.instructions()[pc as usize].opcode, count), ("st.global.u32", 48));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
-use crate::fault::{Sink, Space, Touch};
+use crate::fault::{BarrierProblem, Sink, Space, Touch};
 use crate::pattern::Pattern;
 
 /// Which warp executes which instruction.
@@ -45,7 +86,7 @@ pub enum Order {
     AcquireRelease,
 }
 
-/// A byte address for each lane: an offset from a common base, so that telling of an access writes nothing down.
+/// A byte address for each lane: an offset from a common base, so that reporting an access writes nothing down.
 #[derive(Clone, Copy, Debug)]
 pub struct Addresses<'a> {
     base: u64,
@@ -83,7 +124,7 @@ impl<'a> From<&'a [u64; 32]> for Addresses<'a> {
     }
 }
 
-/// One warp-level memory instruction; lanes that failed the bounds or alignment check are not in `mask`.
+/// One warp-level memory access; lanes that failed the bounds or alignment check are not in `mask`.
 #[derive(Clone, Copy, Debug)]
 pub struct Access<'a> {
     /// What is done to the memory.
@@ -160,25 +201,70 @@ pub struct BadAccess {
     pub misaligned: bool,
 }
 
-/// Receives what happens. All methods do nothing unless overridden. Lanes outside the block's size never appear.
+/// Threads of a warp that wait at a block barrier and never go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// The barrier's instruction.
+    pub at: Site,
+    /// The lanes that wait.
+    pub mask: u32,
+    /// The number of the barrier.
+    pub barrier: u32,
+}
+
+/// Lanes of a warp that arrive at a block barrier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// The number of the barrier.
+    pub barrier: u32,
+    /// The lanes that arrive.
+    pub mask: u32,
+    /// The warp's lanes that have not exited.
+    pub alive: u32,
+    /// Whether the instruction demands that all of these arrive together.
+    pub aligned: bool,
+}
+
+/// How much an observer is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Detail {
+    /// [`bad_access`](Observer::bad_access) and what happens at barriers; accesses are not described.
+    Faults,
+    /// Everything, where a full warp's instructions may be reported several at a time, after accesses that follow
+    /// them: by [`issue_run`](Observer::issue_run) and [`loads`](Observer::loads).
+    Grouped,
+    /// Everything one by one, in the program order of each warp.
+    InOrder,
+}
+
+/// Receives what happens. Every method does nothing unless it is overridden; an observer implements those it needs.
+///
+/// Blocks run one after another. Within a block, events of one warp come in its program order, and warps take turns.
+/// Lanes outside the block's size never appear in a mask, and a mask is never 0.
+///
+/// Observers compose: an `Option` of one, a pair of two and a `&mut` are observers too.
 #[allow(unused_variables)]
-pub trait Observer: Send {
-    /// Whether nothing is wanted but [`bad_access`](Observer::bad_access), [`poison`](Observer::poison) and what
-    /// happens at barriers: the executor then does not describe every access.
-    const SILENT: bool = false;
+pub trait Observer {
+    /// How much this type of observer is told. What does not ask for order lets the executor take short cuts.
+    fn detail() -> Detail
+    where
+        Self: Sized,
+    {
+        Detail::InOrder
+    }
     /// A block starts; its shared memory is fresh.
     fn block_start(&mut self, block: u64) {}
-    /// The block's last thread has finished.
+    /// The block's last thread has exited.
     fn block_end(&mut self, block: u64) {}
-    /// A warp instruction with at least one lane whose guard holds.
+    /// A warp instruction with at least one lane whose guard holds (`mask`). What it does follows.
     fn issue(&mut self, at: Site, mask: u32) {}
     /// All lanes of a full warp execute `count` instructions, the first of which is that of `at`.
-    fn issue_line(&mut self, at: Site, count: u32) {
+    fn issue_run(&mut self, at: Site, count: u32) {
         for pc in at.pc..at.pc + count {
             self.issue(Site { pc, ..at }, u32::MAX);
         }
     }
-    /// A memory access, before it is carried out.
+    /// A memory access, before it is carried out. Parameters of kernels and calls are not reported.
     fn access(&mut self, at: Site, access: &Access<'_>) {}
     /// Several loads of words of shared memory by a full warp, of which `access`, at `at`, is the first; nothing happens
     /// between them that other threads could notice.
@@ -192,12 +278,11 @@ pub trait Observer: Send {
     fn copy_arrived(&mut self, at: Site, access: &Access<'_>) {}
     /// A suppressed access of one lane.
     fn bad_access(&mut self, at: Site, bad: &BadAccess) {}
-    /// A conditional branch: of the `active` lanes, `taken` jump.
+    /// A conditional branch: of the `active` lanes, `taken` jump. `taken` may be 0.
     fn branch(&mut self, at: Site, active: u32, taken: u32) {}
-    /// Lanes of a warp arrive at block barrier `id`. `alive` are the warp's lanes that have not exited;
-    /// `aligned` is whether the instruction demands that all of them come together.
-    fn barrier_arrive(&mut self, at: Site, id: u32, mask: u32, alive: u32, aligned: bool) {}
-    /// Barrier `id` completes. For each warp of the block, the lanes that arrived since the last completion
+    /// Lanes of a warp arrive at a block barrier.
+    fn barrier_arrive(&mut self, at: Site, arrival: Arrival) {}
+    /// Barrier number `id` completes. For each warp of the block, the lanes that arrived since the last completion
     /// (what they did before is ordered) and the lanes that waited (what they do next is ordered after it;
     /// `bar.arrive` does not wait).
     fn barrier_complete(&mut self, block: u64, id: u32, arrived: &[u32], waited: &[u32]) {}
@@ -205,15 +290,74 @@ pub trait Observer: Send {
     fn warp_sync(&mut self, at: Site, mask: u32) {}
     /// A warp-level synchronising instruction (`__syncwarp`, shuffle, vote) goes wrong: the caller is not in its
     /// own mask, or a named lane is alive elsewhere.
-    fn bad_warp_sync(&mut self, at: Site, mask: u32, problem: crate::fault::BarrierProblem) {}
+    fn bad_warp_sync(&mut self, at: Site, mask: u32, problem: BarrierProblem) {}
     /// A memory fence by these lanes.
     fn fence(&mut self, at: Site, mask: u32, scope: Scope) {}
+    /// `cp.async.commit_group` by these lanes.
+    fn copy_commit(&mut self, at: Site, mask: u32) {}
+    /// These lanes wait until at most `pending` of the groups of copies that they committed are in flight; `None`: until
+    /// no copy is.
+    fn copy_wait(&mut self, at: Site, mask: u32, pending: Option<u32>) {}
     /// Poisoned values of these lanes reach a sink. `origin` is the pc of the load that read unwritten memory;
     /// `None` for a register that was never written.
     fn poison(&mut self, at: Site, mask: u32, sink: Sink, origin: Option<u32>) {}
-    /// Threads exit. `at` is what led them out: the branch to the exit, or what they did before they came to it.
+    /// Threads exit. `at` is what led them out: the branch to the exit, or what they did before they reached it.
     fn exit(&mut self, at: Site, mask: u32) {}
-    /// Threads of the block wait for ever: `waiting` holds (warp, pc, lanes, barrier id), `elsewhere` whether they
-    /// wait at different barriers.
-    fn deadlock(&mut self, block: u64, waiting: &[(u32, u32, u32, u32)]) {}
+    /// Threads of the block wait for ever.
+    fn deadlock(&mut self, block: u64, waiting: &[Waiting]) {}
 }
+
+/// Implements [`Observer`] for a type that passes every event on to its parts.
+macro_rules! pass_on {
+    ([$($generics:tt)*] $ty:ty, $detail:expr, |$this:ident| $($parts:expr),+) => {
+        impl<$($generics)*> $crate::observer::Observer for $ty {
+            #[inline(always)]
+            fn detail() -> $crate::observer::Detail {
+                $detail
+            }
+            $crate::observer::pass_on! {
+                @events $this [$($parts),+]
+                block_start(block: u64);
+                block_end(block: u64);
+                issue(at: Site, mask: u32);
+                issue_run(at: Site, count: u32);
+                access(at: Site, access: &Access<'_>);
+                loads(at: Site, access: &Access<'_>, loads: &Repeats);
+                copy_arrived(at: Site, access: &Access<'_>);
+                bad_access(at: Site, bad: &BadAccess);
+                branch(at: Site, active: u32, taken: u32);
+                barrier_arrive(at: Site, arrival: Arrival);
+                barrier_complete(block: u64, id: u32, arrived: &[u32], waited: &[u32]);
+                warp_sync(at: Site, mask: u32);
+                bad_warp_sync(at: Site, mask: u32, problem: BarrierProblem);
+                fence(at: Site, mask: u32, scope: Scope);
+                copy_commit(at: Site, mask: u32);
+                copy_wait(at: Site, mask: u32, pending: Option<u32>);
+                poison(at: Site, mask: u32, sink: Sink, origin: Option<u32>);
+                exit(at: Site, mask: u32);
+                deadlock(block: u64, waiting: &[Waiting]);
+            }
+        }
+    };
+    (@events $this:ident $parts:tt $($event:ident($($arg:ident: $ty:ty),*);)*) => {
+        $(
+            #[inline]
+            fn $event(&mut self, $($arg: $ty),*) {
+                let $this = self;
+                $crate::observer::pass_on!(@each $parts $event($($arg),*));
+            }
+        )*
+    };
+    (@each [$($part:expr),+] $event:ident $args:tt) => {
+        $(
+            for part in $part {
+                part.$event $args;
+            }
+        )+
+    };
+}
+pub(crate) use pass_on;
+
+pass_on!([O: Observer] Option<O>, O::detail(), |this| this.iter_mut());
+pass_on!([A: Observer, B: Observer] (A, B), A::detail().max(B::detail()), |this| [&mut this.0], [&mut this.1]);
+pass_on!([O: Observer + ?Sized] &mut O, Detail::InOrder, |this| [&mut **this]);

@@ -11,15 +11,15 @@ use crate::fault::{Detail, Fault, FaultKind, Party, Severity, Space};
 use crate::launch::{Checks, Launch};
 use crate::memory::{Buffer, Device, View, Writes, commit, constant_memory, load};
 use crate::name::Names;
-use crate::observe::{self, InstructionFacts, Monitors, Object};
-use crate::observer::{BadAccess, Observer, Site};
+use crate::observe::{self, Check, InstructionFacts, Launched, Memcheck, Monitors, Object};
+use crate::observer::{Observer, Site};
 use crate::program::{Program, Step};
 use crate::report::{Outcome, Report};
 
 /// Ranges that a grid is cut into. It does not depend on the machine, so neither does anything else.
 const RANGES: u64 = 16;
 
-/// What a range of blocks came to.
+/// What a range of blocks left.
 struct Ran<'v, O> {
     view: View<'v>,
     observer: O,
@@ -28,7 +28,7 @@ struct Ran<'v, O> {
     stop: Option<Stop>,
 }
 
-/// What the whole launch came to.
+/// What the whole launch left.
 struct Total<O> {
     writes: Vec<Writes>,
     observer: O,
@@ -36,47 +36,38 @@ struct Total<O> {
     stop: Option<Stop>,
 }
 
-/// An observer of one range; those of later ranges are appended to that of the first.
-trait Mergeable: Observer {
-    fn append(&mut self, later: Self);
-
-    /// Frees what only further blocks would need.
-    fn seal(&mut self) {}
+/// The blocks that a launch runs, in order.
+#[derive(Clone, Copy)]
+enum Blocks<'l> {
+    All(u64),
+    Only(&'l [u64]),
 }
 
-impl Mergeable for Monitors {
-    fn append(&mut self, later: Monitors) {
-        self.merge(later);
+impl Blocks<'_> {
+    fn count(self) -> u64 {
+        match self {
+            Blocks::All(count) => count,
+            Blocks::Only(list) => list.len() as u64,
+        }
     }
 
-    fn seal(&mut self) {
-        Monitors::seal(self);
-    }
-}
-
-/// Bounds and alignment only.
-struct Quiet(Monitors);
-
-impl Observer for Quiet {
-    const SILENT: bool = true;
-
-    fn block_start(&mut self, block: u64) {
-        self.0.block_start(block);
-    }
-
-    fn bad_access(&mut self, at: Site, bad: &BadAccess) {
-        self.0.bad_access(at, bad);
+    /// Their linear indices, from one of them to another.
+    fn range(self, range: Range<u64>) -> impl Iterator<Item = u64> {
+        range.map(move |number| match self {
+            Blocks::All(_) => number,
+            Blocks::Only(list) => list[number as usize],
+        })
     }
 }
 
-impl Mergeable for Quiet {
-    fn append(&mut self, later: Quiet) {
-        self.0.merge(later.0);
-    }
-}
-
-/// Runs a launch that has been checked.
-pub(crate) fn run(launch: &Launch, program: &Program, device: &mut Device, params: Vec<u8>) -> Report {
+/// Runs a launch that has been checked, with a guest's observer beside the launch's own.
+pub(crate) fn run(
+    launch: &Launch,
+    program: &Program,
+    device: &mut Device,
+    params: Vec<u8>,
+    guest: Option<&mut dyn Observer>,
+) -> Report {
     let first_global = load(program, device);
     let start = Instant::now();
     let context = Context {
@@ -99,42 +90,65 @@ pub(crate) fn run(launch: &Launch, program: &Program, device: &mut Device, param
         instructions: facts(program, context.shared_bytes),
     };
     let monitors = || Monitors::new(&watched, launch.checks).with_footprint_of(launch.footprint_of);
-    let total = if launch.checks == Checks::NONE && launch.footprint_of.is_none() {
-        let total = run_all(launch, &context, &device.buffers, || Quiet(monitors()));
-        Total { writes: total.writes, observer: total.observer.0, printed: total.printed, stop: total.stop }
-    } else {
-        run_all(launch, &context, &device.buffers, monitors)
-    };
-    total.writes.iter().for_each(|w| w.apply(&mut device.buffers));
-    let seconds = start.elapsed().as_secs_f64();
-
-    let findings = total.observer.finish(&Names {
-        program,
-        buffers: &device.buffers,
-        shared_bytes: u64::from(context.shared_bytes),
-    });
-    let mut faults = findings.faults;
-    faults.extend(aliased_shared(program));
-    let mut outcome = Outcome::Completed;
-    if let Some(stop) = total.stop {
-        outcome = if matches!(stop, Stop::Fuel { .. } | Stop::Wall { .. }) {
-            Outcome::Timeout
-        } else {
-            Outcome::Aborted
-        };
-        // Why it ended comes first, unless something went wrong on the way there.
-        let position = faults.iter().position(|f| f.severity == Severity::Warning).unwrap_or(faults.len());
-        faults.splice(position..position, stop_fault(&context, stop));
+    let blocks = launch.blocks.as_deref().map_or(Blocks::All(context.blocks()), Blocks::Only);
+    let buffers = device.buffers.as_slice();
+    let finish = Finish { context: &context, watched: &watched, start };
+    match guest {
+        Some(guest) => {
+            // The guest's observer sees all blocks, one after another.
+            let Total { writes, observer: (observer, _), printed, stop } =
+                run_in_order(&context, buffers, launch.fuel, (monitors(), guest), blocks);
+            finish.report(Total { writes, observer, printed, stop }, &mut device.buffers)
+        }
+        None if launch.checks == Checks::NONE && launch.footprint_of.is_none() => {
+            let total = run_all(launch, &context, buffers, Memcheck::default, blocks);
+            finish.report(total, &mut device.buffers)
+        }
+        None => {
+            let total = run_all(launch, &context, buffers, monitors, blocks);
+            finish.report(total, &mut device.buffers)
+        }
     }
-    Report {
-        outcome,
-        faults,
-        counters: findings.counters,
-        lines: findings.lines,
-        worst: findings.worst,
-        footprint: findings.footprint,
-        printed: String::from_utf8_lossy(&total.printed).into_owned(),
-        seconds,
+}
+
+/// What a report needs besides what the blocks left.
+struct Finish<'a> {
+    context: &'a Context<'a>,
+    watched: &'a observe::Context,
+    start: Instant,
+}
+
+impl Finish<'_> {
+    fn report<C: Check>(&self, total: Total<C>, buffers: &mut [Buffer]) -> Report {
+        total.writes.iter().for_each(|w| w.apply(buffers));
+        let seconds = self.start.elapsed().as_secs_f64();
+        let Context { program, shared_bytes, .. } = *self.context;
+        let names = Names { program, buffers, shared_bytes: u64::from(shared_bytes) };
+        let findings = Launched { context: self.watched, resolver: &names }.finish(total.observer);
+        let mut faults = findings.faults;
+        faults.extend(aliased_shared(program));
+        let mut outcome = Outcome::Completed;
+        if let Some(stop) = total.stop {
+            outcome = if matches!(stop, Stop::Fuel { .. } | Stop::Wall { .. }) {
+                Outcome::Timeout
+            } else {
+                Outcome::Aborted
+            };
+            // Why it ended comes first, unless something went wrong on the way there.
+            let position =
+                faults.iter().position(|f| f.severity == Severity::Warning).unwrap_or(faults.len());
+            faults.splice(position..position, stop_fault(self.context, stop));
+        }
+        Report {
+            outcome,
+            faults,
+            counters: findings.counters,
+            lines: findings.lines,
+            worst: findings.worst,
+            footprint: findings.footprint,
+            printed: String::from_utf8_lossy(&total.printed).into_owned(),
+            seconds,
+        }
     }
 }
 
@@ -144,29 +158,43 @@ fn facts(program: &Program, shared_bytes: u32) -> Vec<InstructionFacts> {
         let variable = &program.shared[number as usize];
         Object { number, start: variable.offset, end: variable.end(shared_bytes.into()) }
     };
-    let facts = program.facts.iter().zip(&program.code);
-    facts
-        .map(|(facts, inst)| InstructionFacts {
-            fp32_flops: u32::from(facts.fp32_flops),
-            is_fp64: facts.is_fp64,
+    let instructions = program.instructions.iter().zip(&program.code);
+    instructions
+        .map(|(instruction, inst)| InstructionFacts {
+            fp32_flops: instruction.fp32_flops,
+            is_fp64: instruction.is_fp64,
             is_counted_barrier: matches!(inst.step, Step::Barrier(barrier) if barrier.counted),
             element_bytes: program.memory_of(inst).map_or(0, |memory| memory.bytes),
-            object: facts.object.map(object),
+            object: instruction.object.map(object),
         })
         .collect()
 }
 
-/// Runs all blocks, in parallel if that gives the same as one after another.
-fn run_all<O: Mergeable>(
+/// Runs blocks one after another.
+fn run_in_order<O: Observer>(
+    context: &Context<'_>,
+    buffers: &[Buffer],
+    fuel: u64,
+    observer: O,
+    blocks: Blocks<'_>,
+) -> Total<O> {
+    let all = blocks.range(0..blocks.count());
+    let Ran { view, observer, printed, stop, .. } =
+        run_range(context, buffers, fuel, observer, all, false, &|| false);
+    Total { writes: commit(vec![view]).unwrap_or_default(), observer, printed, stop }
+}
+
+/// Runs blocks, in parallel if that gives the same as one after another.
+fn run_all<C: Check>(
     launch: &Launch,
     context: &Context<'_>,
     buffers: &[Buffer],
-    observer: impl Fn() -> O + Sync,
-) -> Total<O> {
-    let blocks = context.blocks();
+    observer: impl Fn() -> C + Sync,
+    blocks: Blocks<'_>,
+) -> Total<C> {
     // A single worker takes the same way: how often a race between blocks is seen depends on how the grid is cut.
-    if blocks > 1 && !context.program.communicates {
-        let parallel = || run_ranges(context, buffers, launch.fuel, &observer);
+    if blocks.count() > 1 && !context.program.communicates {
+        let parallel = || run_ranges(context, buffers, launch.fuel, &observer, blocks);
         let ran = match launch.threads.map(|n| rayon::ThreadPoolBuilder::new().num_threads(n).build()) {
             Some(Ok(pool)) => pool.install(parallel),
             _ => parallel(),
@@ -175,29 +203,29 @@ fn run_all<O: Mergeable>(
             return total;
         }
     }
-    let ran = run_range(context, buffers, launch.fuel, observer(), 0..blocks, false, &|| false);
-    let writes = commit(vec![ran.view]).unwrap_or_default();
-    Total { writes, observer: ran.observer, printed: ran.printed, stop: ran.stop }
+    run_in_order(context, buffers, launch.fuel, observer(), blocks)
 }
 
-fn run_ranges<'v, O: Mergeable>(
+fn run_ranges<'v, C: Check>(
     context: &Context<'_>,
     buffers: &'v [Buffer],
     fuel: u64,
-    observer: &(impl Fn() -> O + Sync),
-) -> Vec<Ran<'v, O>> {
-    let blocks = context.blocks();
-    let ranges = blocks.min(RANGES);
+    observer: &(impl Fn() -> C + Sync),
+    blocks: Blocks<'_>,
+) -> Vec<Ran<'v, C>> {
+    let count = blocks.count();
+    let ranges = count.min(RANGES);
     // The first range that ended early: what comes after it would not have run.
     let first_stop = AtomicUsize::new(usize::MAX);
     (0..ranges as usize)
         .into_par_iter()
         .with_max_len(1)
         .map(|i| {
-            let bound = |i: u64| (u128::from(blocks) * u128::from(i) / u128::from(ranges)) as u64;
-            let range = bound(i as u64)..bound(i as u64 + 1);
+            let bound = |i: u64| (u128::from(count) * u128::from(i) / u128::from(ranges)) as u64;
+            let range = blocks.range(bound(i as u64)..bound(i as u64 + 1));
             let cancelled = || first_stop.load(Ordering::Relaxed) < i;
-            let ran = run_range(context, buffers, fuel, observer(), range, true, &cancelled);
+            let mut ran = run_range(context, buffers, fuel, observer(), range, true, &cancelled);
+            ran.observer.seal();
             if ran.stop.is_some() {
                 first_stop.fetch_min(i, Ordering::Relaxed);
             }
@@ -206,25 +234,24 @@ fn run_ranges<'v, O: Mergeable>(
         .collect()
 }
 
-fn run_range<'v, O: Mergeable>(
+fn run_range<'v, O: Observer>(
     context: &Context<'_>,
     buffers: &'v [Buffer],
     fuel: u64,
     observer: O,
-    range: Range<u64>,
+    blocks: impl Iterator<Item = u64>,
     track: bool,
     cancelled: &dyn Fn() -> bool,
 ) -> Ran<'v, O> {
     let mut view = View::new(buffers, track);
     let mut machine = Machine::new(context, &mut view, observer, fuel);
-    let stop = if cancelled() { Some(Stop::Cancelled) } else { machine.run(range, cancelled).err() };
-    let (mut observer, printed, executed) = machine.finish();
-    observer.seal();
+    let stop = if cancelled() { Some(Stop::Cancelled) } else { machine.run(blocks, cancelled).err() };
+    let (observer, printed, executed) = machine.finish();
     Ran { view, observer, printed, executed, stop }
 }
 
 /// Puts ranges together as if they had run one after another; `None` if that would have been different.
-fn merge<O: Mergeable>(mut ran: Vec<Ran<'_, O>>, fuel: u64) -> Option<Total<O>> {
+fn merge<C: Check>(mut ran: Vec<Ran<'_, C>>, fuel: u64) -> Option<Total<C>> {
     if let Some(first) = ran.iter().position(|r| r.stop.is_some()) {
         ran.truncate(first + 1);
     }
@@ -244,7 +271,7 @@ fn merge<O: Mergeable>(mut ran: Vec<Ran<'_, O>>, fuel: u64) -> Option<Total<O>> 
     let (observer, printed, stop) = rest.next()?;
     let mut total = Total { writes, observer, printed, stop };
     for (observer, printed, stop) in rest {
-        total.observer.append(observer);
+        total.observer.merge(observer);
         total.printed.extend(printed);
         total.stop = stop;
     }

@@ -12,6 +12,7 @@ mod exec {
     mod matrix;
     mod mbarrier;
     mod memory;
+    mod observer;
     mod straight;
     mod support;
     mod together;

@@ -6,11 +6,15 @@ use support::{BUFFER_BYTES, Names, Trace, WARP, X, lines_of};
 use warpsim::Severity::{Error, Warning};
 use warpsim::Space::{Constant, Global, Shared};
 use warpsim::observe::{Context, InstructionFacts, Monitors};
-use warpsim::observer::{BadAccess, Observer, Site};
+use warpsim::observer::{Arrival, BadAccess, Observer, Site, Waiting};
 use warpsim::{BarrierProblem, Checks, Counters, FaultKind, Sink, Space, Touch};
 
 fn bad(touch: Touch, lane: u32, address: u64, misaligned: bool) -> BadAccess {
     BadAccess { touch, space: Global, bytes: 4, lane, address, misaligned }
+}
+
+fn waiting(warp: u32, pc: u32, mask: u32, barrier: u32) -> Waiting {
+    Waiting { at: Site { block: 0, warp, pc }, mask, barrier }
 }
 
 fn kinds(findings: &warpsim::observe::Findings) -> Vec<FaultKind> {
@@ -180,7 +184,7 @@ fn a_barrier_in_a_divergent_branch() {
     let mut trace = Trace::new(64);
     trace.arrive(0, (1, 0xffff), 29);
     // That the block then waits for ever is no second fault.
-    trace.monitors().deadlock(0, &[(0, 29, 0xffff, 0), (1, 31, 0xffff, 1)]);
+    trace.monitors().deadlock(0, &[waiting(0, 29, 0xffff, 0), waiting(1, 31, 0xffff, 1)]);
     let findings = trace.finish();
     assert_eq!(findings.faults.iter().map(lines_of).collect::<Vec<_>>(), [(Error, 29, None)]);
     assert_eq!(
@@ -196,8 +200,8 @@ fn a_barrier_in_a_divergent_branch() {
 fn whole_warps_are_those_alive() {
     let mut trace = Trace::new(40);
     let at = trace.at(0, 10);
-    trace.monitors().barrier_arrive(at, 0, 0xff, WARP, false);
-    trace.monitors().barrier_arrive(at, 0, 0xff, 0xff, true);
+    trace.monitors().barrier_arrive(at, Arrival { barrier: 0, mask: 0xff, alive: WARP, aligned: false });
+    trace.monitors().barrier_arrive(at, Arrival { barrier: 0, mask: 0xff, alive: 0xff, aligned: true });
     trace.arrive(0, (1, 0xff), 10);
     assert_eq!(trace.faults(), []);
 }
@@ -239,7 +243,7 @@ fn a_barrier_for_some_warps_is_not_for_those_that_returned() {
 #[test]
 fn deadlocks_name_both_barriers() {
     let mut trace = Trace::new(64);
-    trace.monitors().deadlock(0, &[(0, 20, WARP, 0), (1, 30, WARP, 1)]);
+    trace.monitors().deadlock(0, &[waiting(0, 20, WARP, 0), waiting(1, 30, WARP, 1)]);
     let findings = trace.finish();
     assert_eq!(findings.faults.iter().map(lines_of).collect::<Vec<_>>(), [(Error, 20, Some(30))]);
     assert_eq!(
@@ -250,7 +254,7 @@ fn deadlocks_name_both_barriers() {
     );
 
     let mut trace = Trace::new(64);
-    trace.monitors().deadlock(0, &[(0, 20, WARP, 0)]);
+    trace.monitors().deadlock(0, &[waiting(0, 20, WARP, 0)]);
     let findings = trace.finish();
     assert_eq!(findings.faults.iter().map(lines_of).collect::<Vec<_>>(), [(Error, 20, None)]);
     assert!(

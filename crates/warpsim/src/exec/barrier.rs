@@ -3,7 +3,7 @@
 use super::warp::{State, Warp};
 use super::{Machine, Stop};
 use crate::fault::Refused;
-use crate::observer::{Observer, Site};
+use crate::observer::{Arrival, Observer, Site};
 use crate::program::{Barrier, BarrierKind, BarrierReduction, Inst};
 use crate::registers::Operands;
 
@@ -109,7 +109,8 @@ impl<O: Observer> Machine<'_, '_, O> {
             return Err(Stop::Refused(at, lane, Refused::BarrierThreads { threads }));
         }
         let id = id as u8;
-        self.observer.barrier_arrive(at, u32::from(id), mask, warp.alive, barrier.aligned);
+        let (alive, aligned) = (warp.alive, barrier.aligned);
+        self.observer.barrier_arrive(at, Arrival { barrier: u32::from(id), mask, alive, aligned });
         let index = warp.index as usize;
         let one = &mut self.barriers.each[id as usize];
         // An aligned barrier takes the warp as a whole, as the hardware does; that lanes are missing has been told.

@@ -6,7 +6,7 @@ use super::warp::{NONE, State, Warp};
 use super::{Machine, Stop};
 use crate::fault::{Refused, Sink};
 use crate::lower::PTX;
-use crate::observer::{Observer, Order, Site};
+use crate::observer::{Detail, Observer, Order, Site};
 use crate::program::{BASE_SLOTS, FlowRule, Guard, Inst, NOWHERE, Step};
 use crate::registers::{FULL, Operands, RegisterFile};
 
@@ -61,7 +61,11 @@ impl<O: Observer> Machine<'_, '_, O> {
                 return Ok(true);
             }
             let inst = &code[pc as usize];
-            if inst.straight != NOWHERE && mask == FULL && !warp.registers.tainted {
+            if inst.straight != NOWHERE
+                && O::detail() != Detail::InOrder
+                && mask == FULL
+                && !warp.registers.tainted
+            {
                 let line = &self.context.program.straight[inst.straight as usize];
                 // Nobody must pass the place where others wait for them.
                 let joins = join_pc.wrapping_sub(pc) < line.length;
@@ -85,7 +89,7 @@ impl<O: Observer> Machine<'_, '_, O> {
             if warp.registers.tainted {
                 self.check_guard(warp, at!(), inst.guard, mask);
             }
-            if !O::SILENT && active != 0 {
+            if O::detail() != Detail::Faults && active != 0 {
                 self.observer.issue(at!(), active);
             }
             match inst.step {
@@ -151,8 +155,14 @@ impl<O: Observer> Machine<'_, '_, O> {
                 Step::AsyncCopy(number) => {
                     self.async_copy(warp, fragment, at!(), number, &inst.ops, active);
                 }
-                Step::AsyncCommit => warp.copies.commit(active),
-                Step::AsyncWait(pending) => self.async_wait(warp, pending, active),
+                Step::AsyncCommit => {
+                    self.observer.copy_commit(at!(), active);
+                    warp.copies.commit(active);
+                }
+                Step::AsyncWait(pending) => {
+                    self.observer.copy_wait(at!(), active, pending);
+                    self.async_wait(warp, pending, active);
+                }
                 Step::LocalAddress(offset) => {
                     let frame = warp.frames[warp.fragments[fragment].frame as usize];
                     let address = frame.local_base.wrapping_add(offset);

@@ -1,11 +1,10 @@
 //! Turns: blocks one after another, the warps of a block in turns, the fragments of a warp in turns.
 
-use std::ops::Range;
 use std::time::Instant;
 
 use super::warp::{Fragment, State, Warp};
 use super::{Machine, Stop};
-use crate::observer::{Observer, Site};
+use crate::observer::{Observer, Site, Waiting};
 
 /// Warp instructions before a warp lets the next one run.
 const WARP_SLICE: u64 = 1 << 14;
@@ -18,7 +17,7 @@ pub(crate) const IDLE_POLLS: u32 = 64;
 /// After so many slices, a fragment that changes memory while it polls counts as waiting too.
 const BUSY_SLICES: u32 = 1 << 8;
 /// Blocks between two looks at the clock.
-const BLOCKS_PER_LOOK: u64 = 16;
+const BLOCKS_PER_LOOK: usize = 16;
 /// Warp instructions between two looks while a block runs.
 const INSTRUCTIONS_PER_LOOK: u64 = 1 << 12;
 
@@ -34,9 +33,13 @@ enum Turn {
 
 impl<O: Observer> Machine<'_, '_, O> {
     /// Runs blocks in order.
-    pub(crate) fn run(&mut self, blocks: Range<u64>, cancelled: impl Fn() -> bool) -> Result<(), Stop> {
-        for block in blocks {
-            if block % BLOCKS_PER_LOOK == 0 && Instant::now() >= self.context.deadline {
+    pub(crate) fn run(
+        &mut self,
+        blocks: impl Iterator<Item = u64>,
+        cancelled: impl Fn() -> bool,
+    ) -> Result<(), Stop> {
+        for (number, block) in blocks.enumerate() {
+            if number % BLOCKS_PER_LOOK == 0 && Instant::now() >= self.context.deadline {
                 let at = Site { block, warp: 0, pc: self.context.program.functions[0].entry };
                 return Err(Stop::Wall { at, lane: 0, executed: self.executed, polling: false });
             }
@@ -179,14 +182,15 @@ impl<O: Observer> Machine<'_, '_, O> {
         any
     }
 
-    /// Who waits where: (warp, pc, lanes, barrier).
-    fn waiting(&self) -> Vec<(u32, u32, u32, u32)> {
+    /// Who waits where.
+    fn waiting(&self) -> Vec<Waiting> {
         let mut list = Vec::new();
         for warp in &self.warps {
             for fragment in &warp.fragments {
                 if let State::Barrier { id, .. } = fragment.state {
-                    // A waiting fragment already stands behind its barrier.
-                    list.push((warp.index, fragment.pc.saturating_sub(1), fragment.mask, u32::from(id)));
+                    // A waiting fragment already stands after its barrier.
+                    let at = Site { block: self.block, warp: warp.index, pc: fragment.pc.saturating_sub(1) };
+                    list.push(Waiting { at, mask: fragment.mask, barrier: u32::from(id) });
                 }
             }
         }

@@ -6,9 +6,8 @@ use std::ops::Range;
 use super::{Move, RowProducts, Rows, StraightLine, Sum};
 use crate::fault::Space;
 use crate::isa;
-use crate::lower::Draft;
 use crate::observer::{Order, Repeat, Repeats};
-use crate::program::{Guard, Memory, NOWHERE, Place, Program, Register, Step};
+use crate::program::{Guard, Instruction, Memory, NOWHERE, Place, Program, Register, Step};
 use crate::registers::RegisterFile;
 
 /// Fewer instructions than this are not worth a straight line.
@@ -17,15 +16,15 @@ const LEAST: u32 = 2;
 /// Branches that a line has at most: they are on the lines that begin behind them, too.
 const MOST_BRANCHES: u32 = 4;
 
-/// Cuts straight lines out of a block of instructions that are entered and left at its ends only; `drafts` are those of
-/// the function's instructions, from `first` on. The last line of a block goes on behind its end.
-pub(crate) fn find(program: &mut Program, first: u32, drafts: &[Draft], uses: &Uses, block: Range<u32>) {
-    let end = first + drafts.len() as u32;
+/// Cuts straight lines out of a block of instructions that are entered and left at its ends only; it is in the program's
+/// last function. The last line of a block goes on after its end.
+pub(crate) fn find(program: &mut Program, uses: &Uses, block: Range<u32>) {
+    let end = program.code.len() as u32;
     let mut pc = block.start;
     while pc < block.end {
         let mut line = Builder::default();
         let from = pc;
-        while pc < end && line.goes_on() && line.take(program, pc, &drafts[(pc - first) as usize]) {
+        while pc < end && line.goes_on() && line.take(program, pc) {
             pc += 1;
         }
         line.end(program, uses, from);
@@ -38,11 +37,11 @@ pub(crate) struct Uses(HashMap<Register, [u32; 2]>);
 
 impl Uses {
     /// `returned` is what the function's caller reads.
-    pub(crate) fn new(drafts: &[Draft], returned: &[Place]) -> Uses {
+    pub(crate) fn new(instructions: &[Instruction], returned: &[Place]) -> Uses {
         let mut uses: HashMap<Register, [u32; 2]> = HashMap::new();
-        for draft in drafts {
-            draft.reads.iter().for_each(|&reg| uses.entry(reg).or_default()[0] += 1);
-            draft.writes.iter().for_each(|&reg| uses.entry(reg).or_default()[1] += 1);
+        for instruction in instructions {
+            instruction.reads.iter().for_each(|&reg| uses.entry(reg).or_default()[0] += 1);
+            instruction.writes.iter().for_each(|&reg| uses.entry(reg).or_default()[1] += 1);
         }
         for place in returned {
             if let &Place::Register(reg) = place {
@@ -78,7 +77,7 @@ impl Builder {
     }
 
     /// Takes an instruction into the line, if it fits there.
-    fn take(&mut self, program: &Program, pc: u32, draft: &Draft) -> bool {
+    fn take(&mut self, program: &Program, pc: u32) -> bool {
         let inst = &program.code[pc as usize];
         match inst.step {
             Step::Branch { target, .. } if target != pc + 1 && self.branches < MOST_BRANCHES => {
@@ -108,10 +107,11 @@ impl Builder {
             }
             _ => return false,
         }
-        for &reg in draft.reads.iter().chain(&draft.writes) {
+        let Instruction { reads, writes, .. } = &program.instructions[pc as usize];
+        for &reg in reads.iter().chain(writes) {
             self.last_use.insert(reg, pc);
         }
-        for written in &draft.writes {
+        for written in writes {
             self.open.remove(written);
         }
         self.length += 1;

@@ -10,7 +10,7 @@ use crate::exec::dispatch::per_cpu;
 use crate::exec::warp::Warp;
 use crate::fault::{Space, Touch};
 use crate::isa;
-use crate::observer::{Observer, Site};
+use crate::observer::{Detail, Observer, Site};
 use crate::pattern::Eight;
 use crate::program::{Guard, Step};
 use crate::registers::FULL;
@@ -112,8 +112,8 @@ impl<O: Observer> Machine<'_, '_, O> {
                 }
             }
         }
-        if !O::SILENT && told < left.end {
-            self.observer.issue_line(Site { pc: told, ..at }, left.end - told);
+        if O::detail() != Detail::Faults && told < left.end {
+            self.observer.issue_run(Site { pc: told, ..at }, left.end - told);
         }
         left
     }
@@ -138,10 +138,10 @@ impl<O: Observer> Machine<'_, '_, O> {
         if taken != 0 && taken != FULL {
             return Some(Left { end: pc, next: pc });
         }
-        if !O::SILENT {
+        if O::detail() != Detail::Faults {
             // A branch that nobody takes is not issued.
             let behind = if taken == 0 { pc } else { pc + 1 };
-            self.observer.issue_line(Site { pc: *told, ..at }, behind - *told);
+            self.observer.issue_run(Site { pc: *told, ..at }, behind - *told);
             if guard != Guard::Always {
                 self.observer.branch(at, FULL, taken);
             }
@@ -186,7 +186,7 @@ impl<O: Observer> Machine<'_, '_, O> {
                 return None;
             }
         }
-        if !O::SILENT {
+        if O::detail() != Detail::Faults {
             if !entry.has_pattern() {
                 entry = self.patterns.aligned(known, first);
             }

@@ -4,18 +4,18 @@
 //! a first guess, and an `atomicCAS` of the same place goes wrong, to be tried again, unless the guess is what is there.
 //! Whatever the load gave, nothing comes of it that others could have changed meanwhile: it counts as a relaxed load.
 
-use super::function::Draft;
 use crate::observer::Order;
-use crate::program::{Inst, Memory, Register, Step};
+use crate::program::{Instruction, Memory, Program, Register, Step};
 
-/// Makes relaxed loads of those in a function, which begins at the first of `code`.
-pub(super) fn relax(code: &mut [Inst], drafts: &[Draft]) {
+/// Makes relaxed loads of those in the program's last function, which begins at instruction `first`.
+pub(super) fn relax(program: &mut Program, first: u32) {
+    let (code, instructions) = (&mut program.code[first as usize..], &program.instructions[first as usize..]);
     let swaps: Vec<(Memory, u16, Register)> = code
         .iter()
-        .zip(drafts)
-        .filter_map(|(inst, draft)| match inst.step {
-            Step::Atomic(memory, _) if compares(&memory, draft) => {
-                Some((memory, inst.ops.src[0], draft.reads[draft.reads.len() - 2]))
+        .zip(instructions)
+        .filter_map(|(inst, instruction)| match inst.step {
+            Step::Atomic(memory, _) if compares(&memory, instruction) => {
+                Some((memory, inst.ops.src[0], instruction.reads[instruction.reads.len() - 2]))
             }
             _ => None,
         })
@@ -25,13 +25,17 @@ pub(super) fn relax(code: &mut [Inst], drafts: &[Draft]) {
         let mut next = 0;
         while let Some(&holder) = holders.get(next) {
             next += 1;
-            for (inst, draft) in
-                code.iter_mut().zip(drafts).filter(|(_, draft)| draft.writes.contains(&holder))
+            for (inst, instruction) in code
+                .iter_mut()
+                .zip(instructions)
+                .filter(|(_, instruction)| instruction.writes.contains(&holder))
             {
                 match inst.step {
                     // A copy, perhaps as another type.
-                    Step::Alu(_) if draft.reads.len() == 1 && !holders.contains(&draft.reads[0]) => {
-                        holders.push(draft.reads[0]);
+                    Step::Alu(_)
+                        if instruction.reads.len() == 1 && !holders.contains(&instruction.reads[0]) =>
+                    {
+                        holders.push(instruction.reads[0]);
                     }
                     Step::Load(memory) | Step::LoadWord(memory, _)
                         if is_same_place(&memory, inst.ops.src[0], &swap, base) =>
@@ -46,8 +50,8 @@ pub(super) fn relax(code: &mut [Inst], drafts: &[Draft]) {
 }
 
 /// Whether an atomic instruction, of those that read one value or two, reads two.
-fn compares(memory: &Memory, draft: &Draft) -> bool {
-    draft.reads.len() == usize::from(memory.base.is_some()) + 2
+fn compares(memory: &Memory, instruction: &Instruction) -> bool {
+    instruction.reads.len() == usize::from(memory.base.is_some()) + 2
 }
 
 fn is_same_place(load: &Memory, load_base: u16, swap: &Memory, swap_base: u16) -> bool {

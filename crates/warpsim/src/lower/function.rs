@@ -1,16 +1,17 @@
 //! Lowering one function: scopes, registers, labels, and what each instruction reads and writes.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use ptx::{Instruction, StateSpace, Statement, Type};
+use ptx::{StateSpace, Statement, Type};
 
 use super::layout::{self, Location};
 use super::lines::Lines;
 use super::operand::{special, unknown_name};
 use super::{Builder, MAX_REGISTERS, confirm, graph, invalid, object};
 use crate::program::{
-    Constant, Facts, Flow, FlowRule, FrameSize, Function, Guard, Inst, LowerError, NOWHERE, Place, Register,
-    Step,
+    Constant, Flow, FlowRule, FrameSize, Function, Guard, Inst, Instruction, LowerError, NOWHERE, Place,
+    Register, Step,
 };
 use crate::registers::{Operands, RegisterFile};
 
@@ -27,12 +28,12 @@ pub(super) enum Name {
 
 /// Registers an instruction reads and writes, before frames have their final size.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Draft {
+pub(super) struct Draft {
     /// The variable of shared memory that its address names outright.
-    pub(crate) object: Option<u32>,
-    pub(crate) reads: Vec<Register>,
-    pub(crate) writes: Vec<Register>,
-    pub(crate) rule: FlowRule,
+    pub(super) object: Option<u32>,
+    pub(super) reads: Vec<Register>,
+    pub(super) writes: Vec<Register>,
+    pub(super) rule: FlowRule,
 }
 
 impl Draft {
@@ -56,15 +57,15 @@ pub(super) struct FunctionLowerer<'b, 'm> {
     labels: Vec<Option<u32>>,
     /// Instructions whose branch target is still a label number.
     fixups: Vec<u32>,
-    pub(super) prototypes: HashMap<&'m str, ()>,
     pub(super) branch_lists: HashMap<&'m str, &'m [String]>,
     constants: HashMap<(Constant, RegisterFile), u16>,
     carry: Option<Register>,
-    pub(super) drafts: Vec<Draft>,
+    /// How "never set" flows through each instruction.
+    rules: Vec<FlowRule>,
     first: u32,
     lines: Lines<'m>,
     line: u32,
-    opcode: String,
+    opcode: Arc<str>,
     guard: Guard,
 }
 
@@ -91,14 +92,13 @@ impl<'b, 'm> FunctionLowerer<'b, 'm> {
             next_scope: 1,
             labels: Vec::new(),
             fixups: Vec::new(),
-            prototypes: HashMap::new(),
             branch_lists: HashMap::new(),
             constants: HashMap::new(),
             carry: None,
-            drafts: Vec::new(),
+            rules: Vec::new(),
             first,
             line: function.position.line,
-            opcode: String::new(),
+            opcode: Arc::default(),
             guard: Guard::Always,
             builder,
         };
@@ -106,14 +106,8 @@ impl<'b, 'm> FunctionLowerer<'b, 'm> {
         lowerer.labels = vec![None; count];
         lowerer.declare_params()?;
         for statement in body {
-            match statement {
-                Statement::BranchTargets(name, targets, _) => {
-                    lowerer.branch_lists.insert(name, targets);
-                }
-                Statement::CallPrototype { name, .. } | Statement::CallTargets(name, ..) => {
-                    lowerer.prototypes.insert(name, ());
-                }
-                _ => {}
+            if let Statement::BranchTargets(name, targets, _) = statement {
+                lowerer.branch_lists.insert(name, targets);
             }
         }
         for statement in body {
@@ -170,7 +164,7 @@ impl<'b, 'm> FunctionLowerer<'b, 'm> {
         match statement {
             Statement::Instruction(instruction) => {
                 self.line = instruction.position.line;
-                self.opcode = full_name(instruction);
+                self.opcode = instruction.full_opcode().into();
                 self.guard = Guard::Always;
                 if let Some(guard) = &instruction.guard {
                     let index = self.register(&guard.register, RegisterFile::Pred)?.index;
@@ -310,9 +304,23 @@ impl<'b, 'm> FunctionLowerer<'b, 'm> {
     pub(super) fn emit(&mut self, step: Step, ops: Operands, draft: Draft) {
         let program = &mut self.builder.program;
         program.code.push(Inst { step, guard: self.guard, ops, straight: NOWHERE });
-        program.facts.push(Facts { ptx_line: self.line, ..Facts::default() });
+        let predicate = |index| Register { file: RegisterFile::Pred, index };
+        program.instructions.push(Instruction {
+            ptx_line: self.line,
+            opcode: Arc::clone(&self.opcode),
+            guard: match self.guard {
+                Guard::Always => None,
+                Guard::If(index) => Some((predicate(index), false)),
+                Guard::Unless(index) => Some((predicate(index), true)),
+            },
+            reads: draft.reads,
+            writes: draft.writes,
+            fp32_flops: 0,
+            is_fp64: false,
+            object: draft.object,
+        });
         program.lines.push(self.lines.of(self.line, &mut program.line_table));
-        self.drafts.push(draft);
+        self.rules.push(draft.rule);
     }
 
     /// Appends an instruction that only writes a register, whatever the guard of the one it prepares.
@@ -323,9 +331,9 @@ impl<'b, 'm> FunctionLowerer<'b, 'm> {
     }
 
     /// Says what the last instruction counts as.
-    pub(super) fn set_facts(&mut self, fp32_flops: u8, is_fp64: bool) {
-        if let Some(facts) = self.builder.program.facts.last_mut() {
-            (facts.fp32_flops, facts.is_fp64) = (fp32_flops, is_fp64);
+    pub(super) fn set_facts(&mut self, fp32_flops: u32, is_fp64: bool) {
+        if let Some(last) = self.builder.program.instructions.last_mut() {
+            (last.fp32_flops, last.is_fp64) = (fp32_flops, is_fp64);
         }
     }
 
@@ -358,7 +366,7 @@ impl<'b, 'm> FunctionLowerer<'b, 'm> {
         let line = self.lines.of(self.line, &mut program.line_table);
         let source_line =
             program.line_table.get(line as usize).filter(|l| l.file != super::lines::PTX).cloned();
-        LowerError::Unsupported { opcode: self.opcode.clone(), line: self.line, source_line }
+        LowerError::Unsupported { opcode: self.opcode.to_string(), line: self.line, source_line }
     }
 
     fn finish(mut self) -> Result<(), LowerError> {
@@ -386,24 +394,21 @@ impl<'b, 'm> FunctionLowerer<'b, 'm> {
             }
         }
         let program = &mut self.builder.program;
-        confirm::relax(&mut program.code[self.first as usize..], &self.drafts);
-        let mut unset = graph::analyse(program, self.first, &self.drafts, &self.frame.returns);
+        confirm::relax(program, self.first);
+        let mut unset = graph::analyse(program, self.first, &self.frame.returns);
         // Constants and parameters are set before the function runs.
         unset.retain(|reg| {
             !self.frame.constants.iter().any(|(constant, _)| constant == reg)
                 && !self.frame.params.contains(&Place::Register(*reg))
         });
         self.frame.unset = unset;
-        let program = &mut self.builder.program;
-        let objects =
-            object::find(program, self.first, &self.drafts, &self.frame.constants, size.total(), |reg| {
-                size.unified(reg)
-            });
-        for (facts, object) in program.facts[self.first as usize..].iter_mut().zip(objects) {
-            facts.object = object;
+        let first = self.first as usize;
+        let instructions = program.instructions[first..].iter().zip(&self.rules);
+        program.flow.extend(instructions.map(|(instruction, &rule)| flow(instruction, rule, size)));
+        let objects = object::find(program, first, &self.frame.constants, size);
+        for (instruction, object) in program.instructions[first..].iter_mut().zip(objects) {
+            instruction.object = object;
         }
-        let flow = |draft: &Draft| flow(draft, size);
-        self.builder.program.flow.extend(self.drafts.iter().map(flow));
         self.builder.program.functions.push(self.frame);
         Ok(())
     }
@@ -427,7 +432,7 @@ impl<'b, 'm> FunctionLowerer<'b, 'm> {
 
     /// Names the function that a `call` cannot reach.
     pub(super) fn name_callee(&mut self, name: &str) {
-        self.opcode = format!("call to `{name}`, which is not in this module");
+        self.opcode = format!("call to `{name}`, which is not in this module").into();
     }
 }
 
@@ -462,11 +467,11 @@ pub(super) fn class_of(ty: Type) -> (RegisterFile, u8) {
     }
 }
 
-fn flow(draft: &Draft, size: FrameSize) -> Flow {
+fn flow(instruction: &Instruction, rule: FlowRule, size: FrameSize) -> Flow {
     let number = |reg: &Register| size.unified(*reg);
-    let mut flow = Flow { rule: draft.rule, ..Flow::default() };
-    flow.reads.iter_mut().zip(&draft.reads).for_each(|(slot, reg)| *slot = number(reg));
-    flow.writes.iter_mut().zip(&draft.writes).for_each(|(slot, reg)| *slot = number(reg));
+    let mut flow = Flow { rule, ..Flow::default() };
+    flow.reads.iter_mut().zip(&instruction.reads).for_each(|(slot, reg)| *slot = number(reg));
+    flow.writes.iter_mut().zip(&instruction.writes).for_each(|(slot, reg)| *slot = number(reg));
     flow
 }
 
@@ -499,9 +504,4 @@ fn label_scopes(body: &[Statement]) -> Result<Vec<(HashMap<&str, u32>, Option<us
         }
     }
     Ok(scopes)
-}
-
-/// Opcode with its modifiers, as in the text.
-fn full_name(instruction: &Instruction) -> String {
-    instruction.full_opcode()
 }

@@ -1,9 +1,9 @@
 //! The control-flow graph: where diverged lanes meet again, and which registers may be read unset.
 
-use crate::program::{BASE_SLOTS, BaseSlot, Guard, Inst, Memory, NOWHERE, Place, Program, Register, Step};
-use crate::registers::RegisterFile;
+use crate::program::{
+    BASE_SLOTS, BaseSlot, Guard, Inst, Instruction, Memory, NOWHERE, Place, Program, Register, Step,
+};
 
-use super::function::Draft;
 use crate::fuse::{self, Uses};
 
 /// A straight run of instructions.
@@ -14,15 +14,9 @@ struct Block {
     next: Vec<usize>,
 }
 
-/// Sets the joins of the branches of the function that begins at instruction `first` (drafts are its
-/// instructions, and `returned` what its caller reads), and returns the registers that some path reads before it writes
-/// them.
-pub(super) fn analyse(
-    program: &mut Program,
-    first: u32,
-    drafts: &[Draft],
-    returned: &[Place],
-) -> Vec<Register> {
+/// Sets the joins of the branches of the function that begins at instruction `first` and is the program's last
+/// (`returned` is what its caller reads), and returns the registers that some path reads before it writes them.
+pub(super) fn analyse(program: &mut Program, first: u32, returned: &[Place]) -> Vec<Register> {
     let blocks = blocks(program, first);
     let post_dominators = post_dominators(&blocks);
     let exit = blocks.len();
@@ -39,16 +33,16 @@ pub(super) fn analyse(
             *join = to;
         }
     }
-    let uses = Uses::new(drafts, returned);
+    let uses = Uses::new(&program.instructions[first as usize..], returned);
     for block in &blocks {
-        share_bases(program, first, drafts, block);
-        fuse::find(program, first, drafts, &uses, block.start..block.end);
+        share_bases(program, block);
+        fuse::find(program, &uses, block.start..block.end);
     }
-    unset(program, first, drafts, &blocks)
+    unset(program, &blocks)
 }
 
 /// Gives loads with the same base, unchanged between them, the same slot.
-fn share_bases(program: &mut Program, first: u32, drafts: &[Draft], block: &Block) {
+fn share_bases(program: &mut Program, block: &Block) {
     // The last slot is for loads that share with none.
     let mut bases = [None; BASE_SLOTS - 1];
     for pc in block.start..block.end {
@@ -63,7 +57,7 @@ fn share_bases(program: &mut Program, first: u32, drafts: &[Draft], block: &Bloc
                 bases[number] = base;
             }
         }
-        for written in &drafts[(pc - first) as usize].writes {
+        for written in &program.instructions[pc as usize].writes {
             bases.iter_mut().filter(|base| **base == Some(*written)).for_each(|base| *base = None);
         }
     }
@@ -183,7 +177,7 @@ fn meet(dominator: &[usize], order: &[usize], mut a: usize, mut b: usize) -> usi
 }
 
 /// Registers live at the function's start: some path reads them first. A guarded write does not count as one.
-fn unset(program: &Program, first: u32, drafts: &[Draft], blocks: &[Block]) -> Vec<Register> {
+fn unset(program: &Program, blocks: &[Block]) -> Vec<Register> {
     // Registers numbered densely as they appear.
     let mut numbers = std::collections::HashMap::new();
     let mut regs = Vec::new();
@@ -199,19 +193,15 @@ fn unset(program: &Program, first: u32, drafts: &[Draft], blocks: &[Block]) -> V
         let mut known = std::collections::HashSet::new();
         for pc in block.start..block.end {
             let inst = &program.code[pc as usize];
-            let draft = &drafts[(pc - first) as usize];
-            let guard = match inst.guard {
-                Guard::Always => None,
-                Guard::If(index) | Guard::Unless(index) => Some(Register { file: RegisterFile::Pred, index }),
-            };
-            for &reg in draft.reads.iter().chain(&guard) {
+            let Instruction { guard, reads, writes, .. } = &program.instructions[pc as usize];
+            for &reg in reads.iter().chain(guard.iter().map(|(reg, _)| reg)) {
                 let n = number(reg);
                 if !known.contains(&n) {
                     read.push(n);
                 }
             }
             if inst.guard == Guard::Always {
-                for &reg in &draft.writes {
+                for &reg in writes {
                     let n = number(reg);
                     if known.insert(n) {
                         written.push(n);

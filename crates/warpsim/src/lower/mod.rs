@@ -25,7 +25,6 @@ use ptx::Module;
 
 use crate::launch::limits;
 use crate::program::{LowerError, NOWHERE, Param, Program};
-pub(crate) use function::Draft;
 use function::FunctionLowerer;
 use layout::Layout;
 pub(crate) use lines::PTX;
@@ -77,7 +76,7 @@ pub(crate) fn lower(module: &Module, kernel: &str) -> Result<Program, LowerError
         code: Vec::new(),
         straight: Vec::new(),
         flow: Vec::new(),
-        facts: Vec::new(),
+        instructions: Vec::new(),
         lines: Vec::new(),
         line_table: Vec::new(),
         lists: Vec::new(),

@@ -4,8 +4,7 @@
 //! from where a variable is named, through whatever computes with them, to where they are used. What may come from
 //! several variables, or from elsewhere, is left open.
 
-use super::function::Draft;
-use crate::program::{Constant, FlowRule, Inst, Program, Register, Step};
+use crate::program::{Constant, FlowRule, FrameSize, Inst, Instruction, Program, Register, Step};
 use crate::registers::RegisterFile;
 
 /// What a register may hold: an address in which variable.
@@ -40,21 +39,19 @@ impl Holds {
     }
 }
 
-/// For each instruction of a function, from `first` on, the number of its variable, if that is known. `registers` counts
-/// all of the frame, `unified` numbers them from 1 on.
+/// For each instruction of a function, from `first` on, the number of its variable, if that is known.
 pub(super) fn find(
     program: &Program,
-    first: u32,
-    drafts: &[Draft],
+    first: usize,
     constants: &[(Register, Constant)],
-    registers: usize,
-    unified: impl Fn(Register) -> u32,
+    size: FrameSize,
 ) -> Vec<Option<u32>> {
+    let (code, instructions) = (&program.code[first..], &program.instructions[first..]);
     if program.shared.len() < 2 {
-        return vec![None; drafts.len()];
+        return vec![None; code.len()];
     }
-    let code = &program.code[first as usize..];
-    let mut holds = vec![Holds::Unset; registers + 1];
+    let unified = |reg| size.unified(reg);
+    let mut holds = vec![Holds::Unset; size.total() + 1];
     for &(reg, constant) in constants {
         holds[unified(reg) as usize] = match constant {
             Constant::Shared { variable, .. } => Holds::Variable(variable),
@@ -65,11 +62,12 @@ pub(super) fn find(
     let mut changes = true;
     while changes {
         changes = false;
-        for (inst, draft) in code.iter().zip(drafts) {
-            let from = || draft.reads.iter().filter(is_address).map(|reg| holds[unified(*reg) as usize]);
+        for ((inst, instruction), flow) in code.iter().zip(instructions).zip(&program.flow[first..]) {
+            let from =
+                || instruction.reads.iter().filter(is_address).map(|reg| holds[unified(*reg) as usize]);
             let result = match inst.step {
                 Step::Alu(_) | Step::Pack { .. } | Step::Unpack { .. } | Step::Shuffle { .. } => {
-                    if draft.rule == FlowRule::Select {
+                    if flow.rule == FlowRule::Select {
                         from().fold(Holds::Unset, Holds::or)
                     } else if from().any(|held| held == Holds::Unset) {
                         Holds::Unset
@@ -79,7 +77,7 @@ pub(super) fn find(
                 }
                 _ => Holds::Other,
             };
-            for reg in draft.writes.iter().filter(is_address) {
+            for reg in instruction.writes.iter().filter(is_address) {
                 let held = &mut holds[unified(*reg) as usize];
                 let now = held.or(result);
                 changes |= now != *held;
@@ -87,9 +85,9 @@ pub(super) fn find(
             }
         }
     }
-    let variable = |(inst, draft): (&Inst, &Draft)| {
+    let variable = |(inst, instruction): (&Inst, &Instruction)| {
         let memory = program.memory_of(inst)?;
-        match (memory.base, draft.object) {
+        match (memory.base, instruction.object) {
             (None, object) => object,
             (Some(class), _) => {
                 match holds[unified(Register { file: class, index: inst.ops.src[0] }) as usize] {
@@ -99,5 +97,5 @@ pub(super) fn find(
             }
         }
     };
-    code.iter().zip(drafts).map(variable).collect()
+    code.iter().zip(instructions).map(variable).collect()
 }

@@ -5,8 +5,9 @@
 //! before or after it. So each word counts the copies on their way to it, and remembers the one issued last.
 
 use super::finding::{Facts, Finding, FindingSet, Witness};
+use super::{Check, Launched, Tally};
 use crate::fault::{FaultKind, Severity, Space};
-use crate::observer::{Access, Repeats, Site};
+use crate::observer::{Access, Detail, Observer, Repeats, Site};
 use crate::pattern::lanes;
 
 /// Bytes of a word: no copy is smaller, or begins elsewhere.
@@ -15,7 +16,7 @@ const WORD: u64 = 4;
 /// `copy_not_awaited`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Copycheck {
-    pub(super) findings: FindingSet,
+    findings: FindingSet,
     /// Words with a copy on its way.
     awaited: usize,
     /// A bit for each of them.
@@ -33,51 +34,6 @@ struct Word {
 }
 
 impl Copycheck {
-    /// Shared memory is new.
-    pub(super) fn block_start(&mut self) {
-        if self.awaited > 0 {
-            self.bits.fill(0);
-            self.words.fill(Word::default());
-            self.awaited = 0;
-        }
-    }
-
-    #[inline]
-    pub(super) fn access(&mut self, at: Site, access: &Access<'_>) {
-        if access.space != Space::Shared {
-            return;
-        }
-        if self.awaited > 0 {
-            self.check(at, access);
-        }
-        if access.is_async {
-            self.issue(at, access);
-        }
-    }
-
-    #[inline]
-    pub(super) fn loads(&mut self, at: Site, access: &Access<'_>, loads: &Repeats) {
-        if self.awaited > 0 {
-            for (at, access) in loads.accesses(at, access) {
-                self.check(at, &access);
-            }
-        }
-    }
-
-    /// The copies that the instruction at `at` issued have arrived where `access` says.
-    pub(super) fn arrive(&mut self, access: &Access<'_>) {
-        for lane in lanes(access.mask) {
-            for number in words_of(access.addresses.of(lane), access.bytes) {
-                let Some(word) = self.words.get_mut(number).filter(|word| word.copies > 0) else { continue };
-                word.copies -= 1;
-                if word.copies == 0 {
-                    self.bits[number / 64] &= !(1 << (number % 64));
-                    self.awaited -= 1;
-                }
-            }
-        }
-    }
-
     fn issue(&mut self, at: Site, access: &Access<'_>) {
         for lane in lanes(access.mask) {
             for number in words_of(access.addresses.of(lane), access.bytes) {
@@ -104,7 +60,7 @@ impl Copycheck {
             self.have_any((start / WORD) as usize, end.div_ceil(WORD) as usize)
         });
         if is_awaited {
-            self.report(at, access);
+            self.find(at, access);
         }
     }
 
@@ -121,7 +77,7 @@ impl Copycheck {
     }
 
     #[cold]
-    fn report(&mut self, at: Site, access: &Access<'_>) {
+    fn find(&mut self, at: Site, access: &Access<'_>) {
         for lane in lanes(access.mask) {
             let address = access.addresses.of(lane);
             let awaited =
@@ -140,6 +96,66 @@ impl Copycheck {
                 },
             };
             self.findings.report(finding, 1);
+        }
+    }
+}
+
+impl Check for Copycheck {
+    fn merge(&mut self, later: Copycheck) {
+        self.findings.merge(later.findings);
+    }
+
+    fn report(self, launched: &Launched<'_>, tally: &mut Tally) {
+        self.findings.resolve(launched, &mut tally.faults);
+    }
+}
+
+impl Observer for Copycheck {
+    fn detail() -> Detail {
+        Detail::Grouped
+    }
+
+    /// Shared memory is new.
+    fn block_start(&mut self, _block: u64) {
+        if self.awaited > 0 {
+            self.bits.fill(0);
+            self.words.fill(Word::default());
+            self.awaited = 0;
+        }
+    }
+
+    #[inline]
+    fn access(&mut self, at: Site, access: &Access<'_>) {
+        if access.space != Space::Shared {
+            return;
+        }
+        if self.awaited > 0 {
+            self.check(at, access);
+        }
+        if access.is_async {
+            self.issue(at, access);
+        }
+    }
+
+    #[inline]
+    fn loads(&mut self, at: Site, access: &Access<'_>, loads: &Repeats) {
+        if self.awaited > 0 {
+            for (at, access) in loads.accesses(at, access) {
+                self.check(at, &access);
+            }
+        }
+    }
+
+    fn copy_arrived(&mut self, _at: Site, access: &Access<'_>) {
+        for lane in lanes(access.mask) {
+            for number in words_of(access.addresses.of(lane), access.bytes) {
+                let Some(word) = self.words.get_mut(number).filter(|word| word.copies > 0) else { continue };
+                word.copies -= 1;
+                if word.copies == 0 {
+                    self.bits[number / 64] &= !(1 << (number % 64));
+                    self.awaited -= 1;
+                }
+            }
         }
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use super::{Context, Resolver};
+use super::{Launched, Resolver};
 use crate::fault::{BarrierProblem, Detail, Fault, FaultKind, Party, Severity, Sink, Space, Touch};
 use crate::memory::window;
 
@@ -103,10 +103,9 @@ impl FindingSet {
     }
 
     /// Fills in names and lines.
-    pub(super) fn resolve(self, context: &Context, resolver: &dyn Resolver) -> Vec<Fault> {
-        let faults =
-            self.findings.into_iter().map(|(finding, count)| finding.resolve(count, context, resolver));
-        faults.filter_map(same_barrier).collect()
+    pub(super) fn resolve(self, launched: &Launched<'_>, faults: &mut Vec<Fault>) {
+        let found = self.findings.into_iter().map(|(finding, count)| finding.resolve(count, launched));
+        faults.extend(found.filter_map(same_barrier));
     }
 }
 
@@ -127,14 +126,15 @@ fn same_barrier(mut fault: Fault) -> Option<Fault> {
 }
 
 impl Finding {
-    fn resolve(self, count: u64, context: &Context, resolver: &dyn Resolver) -> Fault {
+    fn resolve(self, count: u64, launched: &Launched<'_>) -> Fault {
+        let Launched { context, resolver } = launched;
         let party = |witness: Witness| Party {
             at: resolver.line(witness.pc),
             pc: witness.pc,
             thread: context.thread_index(witness.thread),
             block: context.block_index(witness.block),
         };
-        let (space, detail) = self.facts.resolve(&self.party, self.other.as_ref(), resolver);
+        let (space, detail) = self.facts.resolve(&self.party, self.other.as_ref(), *resolver);
         Fault {
             kind: self.kind,
             severity: self.severity,

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::Resolver;
+use super::{Check, Launched, Resolver, Tally};
 use crate::fault::{Space, Touch};
-use crate::observer::{Access, Site};
+use crate::observer::{Access, Detail, Observer, Repeats, Site};
 use crate::report::{self, TouchedWord};
 
 /// Bytes of a word.
@@ -21,13 +21,6 @@ impl Footprint {
     /// Of the block with this linear index.
     pub(super) fn of(block: u64) -> Footprint {
         Footprint { block, words: HashMap::new() }
-    }
-
-    #[inline]
-    pub(super) fn access(&mut self, at: Site, access: &Access<'_>) {
-        if at.block == self.block && access.space == Space::Global {
-            self.record(at.warp, access);
-        }
     }
 
     #[cold]
@@ -51,13 +44,8 @@ impl Footprint {
         }
     }
 
-    /// Adds what was seen in other blocks: at most one of the two saw the block in question.
-    pub(super) fn merge(&mut self, later: Footprint) {
-        self.words.extend(later.words);
-    }
-
     /// By buffer, in order of addresses, with names.
-    pub(super) fn resolve(self, resolver: &dyn Resolver) -> Vec<report::Footprint> {
+    fn resolve(self, resolver: &dyn Resolver) -> Vec<report::Footprint> {
         let mut words: Vec<(u64, TouchedWord)> = self.words.into_iter().collect();
         words.sort_unstable_by_key(|(word, _)| *word);
         let mut all: Vec<report::Footprint> = Vec::new();
@@ -78,13 +66,41 @@ impl Footprint {
     }
 }
 
+impl Check for Footprint {
+    fn merge(&mut self, later: Footprint) {
+        // At most one of the two saw the block in question.
+        self.words.extend(later.words);
+    }
+
+    fn report(self, launched: &Launched<'_>, tally: &mut Tally) {
+        tally.footprint = self.resolve(launched.resolver);
+    }
+}
+
+impl Observer for Footprint {
+    fn detail() -> Detail {
+        Detail::Grouped
+    }
+
+    #[inline]
+    fn access(&mut self, at: Site, access: &Access<'_>) {
+        if at.block == self.block && access.space == Space::Global {
+            self.record(at.warp, access);
+        }
+    }
+
+    /// Global memory only.
+    #[inline]
+    fn loads(&mut self, _at: Site, _access: &Access<'_>, _loads: &Repeats) {}
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::{Context, InstructionFacts, Monitors, Nearest};
     use super::*;
     use crate::fault::SourceLine;
     use crate::launch::Checks;
-    use crate::observer::{Observer, Order, Scope};
+    use crate::observer::{Order, Scope};
     use crate::pattern::Pattern;
 
     /// Buffers of 4096 bytes, one after the other.

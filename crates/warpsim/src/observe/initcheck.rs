@@ -6,14 +6,15 @@
 //! it was *read*: that is where the learner can do something about it.
 
 use super::finding::{Facts, Finding, FindingSet, Witness};
+use super::{Check, Launched, Tally};
 use crate::fault::{FaultKind, Severity, Sink, Space, Touch};
-use crate::observer::{Access, Repeats, Site};
+use crate::observer::{Access, Detail, Observer, Repeats, Site};
 use crate::pattern::lanes;
 
 /// `uninitialized_read`.
 #[derive(Clone, Debug)]
 pub(super) struct Initcheck {
-    pub(super) findings: FindingSet,
+    findings: FindingSet,
     /// By instruction: an address that it has read, to name the buffer by.
     read_at: Vec<Option<(Space, u64)>>,
 }
@@ -22,27 +23,43 @@ impl Initcheck {
     pub(super) fn new(instructions: usize) -> Initcheck {
         Initcheck { findings: FindingSet::default(), read_at: vec![None; instructions] }
     }
+}
+
+impl Check for Initcheck {
+    fn merge(&mut self, later: Initcheck) {
+        self.findings.merge(later.findings);
+    }
+
+    fn report(self, launched: &Launched<'_>, tally: &mut Tally) {
+        self.findings.resolve(launched, &mut tally.faults);
+    }
+}
+
+impl Observer for Initcheck {
+    fn detail() -> Detail {
+        Detail::Grouped
+    }
 
     #[inline]
-    pub(super) fn access(&mut self, pc: u32, access: &Access<'_>) {
-        let read_at = &mut self.read_at[pc as usize];
-        if read_at.is_none() && access.touch != Touch::Write {
+    fn access(&mut self, at: Site, access: &Access<'_>) {
+        let read_at = &mut self.read_at[at.pc as usize];
+        if read_at.is_none() && access.touch != Touch::Write && access.space != Space::Local {
             *read_at = Some((access.space, access.addresses.of(access.mask.trailing_zeros())));
         }
     }
 
     #[inline]
-    pub(super) fn loads(&mut self, at: Site, access: &Access<'_>, loads: &Repeats) {
+    fn loads(&mut self, at: Site, access: &Access<'_>, loads: &Repeats) {
         // They are executed in order: if the last one has been, all have.
         if loads.each.last().is_none_or(|last| self.read_at[last.pc as usize].is_some()) {
             return;
         }
         for (at, access) in loads.accesses(at, access) {
-            self.access(at.pc, &access);
+            self.access(at, &access);
         }
     }
 
-    pub(super) fn poison(&mut self, at: Site, mask: u32, sink: Sink, origin: Option<u32>) {
+    fn poison(&mut self, at: Site, mask: u32, sink: Sink, origin: Option<u32>) {
         let thread = 32 * at.warp + lanes(mask).next().unwrap_or(0);
         let witness = |pc| Witness { pc, thread, block: at.block };
         let finding = Finding {

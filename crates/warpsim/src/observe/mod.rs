@@ -1,4 +1,5 @@
-//! The observers: each turns what the executor tells into faults or counters, and knows nothing of the others.
+//! The checks and counters: each is an [`Observer`] that turns events into faults or counters, and knows nothing of the
+//! others.
 //!
 //! | module | finds or counts |
 //! |---|---|
@@ -31,14 +32,14 @@ mod worst;
 use crate::counters::Counters;
 use crate::fault::{self, BarrierProblem, Fault, Sink, SourceLine, Space};
 use crate::launch::Checks;
-use crate::observer::{Access, BadAccess, Observer, Repeats, Scope, Site};
+use crate::observer::{Access, Arrival, BadAccess, Detail, Observer, Repeats, Scope, Site, Waiting, pass_on};
 use crate::report::{self, LineCounters, WorstAccess};
 
 use copycheck::Copycheck;
 use divergence::Divergence;
 use footprint::Footprint;
 use initcheck::Initcheck;
-use memcheck::Memcheck;
+pub(crate) use memcheck::Memcheck;
 use racecheck::Racecheck;
 use synccheck::Synccheck;
 use traffic::Traffic;
@@ -152,51 +153,39 @@ pub struct Findings {
     pub footprint: Vec<report::Footprint>,
 }
 
-/// The observers that a launch asked for, as one. Executing blocks in several ranges takes one `Monitors` for each;
-/// [`Monitors::merge`] joins them afterwards.
+/// The checks and counters that a launch asked for, as one observer. Executing blocks in several ranges takes one
+/// `Monitors` for each; [`Monitors::merge`] joins them afterwards.
 #[derive(Debug)]
 pub struct Monitors {
     context: Context,
-    memcheck: Memcheck,
-    racecheck: Option<Racecheck>,
-    copycheck: Option<Copycheck>,
-    initcheck: Option<Initcheck>,
-    synccheck: Option<Synccheck>,
-    traffic: Option<Traffic>,
-    divergence: Option<Divergence>,
-    footprint: Option<Footprint>,
+    checks: Checked,
+    counts: Counted,
 }
+
+type Checked = ((Memcheck, Option<Racecheck>), (Option<Copycheck>, (Option<Initcheck>, Option<Synccheck>)));
+type Counted = (Option<(Traffic, Divergence)>, Option<Footprint>);
 
 impl Monitors {
     /// Observers that have seen nothing. Bounds and alignment are always checked.
     pub fn new(context: &Context, checks: Checks) -> Monitors {
         let instructions = context.instructions.len();
+        let race = checks.race.then(|| Racecheck::new(&context.present_lanes()));
+        let init = checks.init.then(|| Initcheck::new(instructions));
+        let sync = checks.sync.then(|| Synccheck::new(context));
+        let copies = (checks.race || checks.init).then(Copycheck::default);
+        let counters = checks.counters.then(|| (Traffic::new(instructions), Divergence::new(instructions)));
         Monitors {
-            memcheck: Memcheck::default(),
-            racecheck: checks.race.then(|| Racecheck::new(&context.present_lanes())),
-            copycheck: (checks.race || checks.init).then(Copycheck::default),
-            initcheck: checks.init.then(|| Initcheck::new(instructions)),
-            synccheck: checks.sync.then(|| Synccheck::new(context.present_lanes())),
-            traffic: checks.counters.then(|| Traffic::new(instructions)),
-            divergence: checks.counters.then(|| Divergence::new(instructions)),
-            footprint: None,
             context: context.clone(),
+            checks: ((Memcheck::new(context), race), (copies, (init, sync))),
+            counts: (counters, None),
         }
     }
 
     /// Has what `block` does to global memory recorded.
     #[must_use]
     pub fn with_footprint_of(mut self, block: Option<[u32; 3]>) -> Monitors {
-        self.footprint = block.and_then(|block| self.context.linear_block(block)).map(Footprint::of);
+        self.counts.1 = block.and_then(|block| self.context.linear_block(block)).map(Footprint::of);
         self
-    }
-
-    /// Frees what only further blocks would need: call it after the last block of a range, for the shadow of memory
-    /// may be large.
-    pub fn seal(&mut self) {
-        if let Some(racecheck) = &mut self.racecheck {
-            racecheck.forget();
-        }
     }
 
     /// Appends what was observed of later blocks of the same launch.
@@ -204,237 +193,120 @@ impl Monitors {
     /// Each range of blocks must have been independent of the others: a race between blocks is only found by
     /// the `Monitors` that saw both.
     pub fn merge(&mut self, later: Monitors) {
-        self.memcheck.findings.merge(later.memcheck.findings);
-        if let (Some(own), Some(later)) = (&mut self.racecheck, later.racecheck) {
-            own.findings.merge(later.findings);
-        }
-        if let (Some(own), Some(later)) = (&mut self.copycheck, later.copycheck) {
-            own.findings.merge(later.findings);
-        }
-        if let (Some(own), Some(later)) = (&mut self.initcheck, later.initcheck) {
-            own.findings.merge(later.findings);
-        }
-        if let (Some(own), Some(later)) = (&mut self.synccheck, later.synccheck) {
-            own.findings.merge(later.findings);
-        }
-        if let (Some(own), Some(later)) = (&mut self.traffic, &later.traffic) {
-            own.merge(later);
-        }
-        if let (Some(own), Some(later)) = (&mut self.divergence, &later.divergence) {
-            own.merge(later);
-        }
-        if let (Some(own), Some(later)) = (&mut self.footprint, later.footprint) {
-            own.merge(later);
-        }
+        Check::merge(self, later);
     }
 
     /// Names what was found, and adds up what was counted.
-    pub fn finish(mut self, resolver: &dyn Resolver) -> Findings {
-        if let Some(divergence) = &mut self.divergence {
-            divergence.settle();
-        }
-        if let Some(traffic) = &mut self.traffic {
-            traffic.settle();
-        }
-        let mut counters = Counters::default();
-        let mut lines: BTreeMap<SourceLine, Counters> = BTreeMap::new();
-        for (pc, facts) in self.context.instructions.iter().enumerate() {
-            let at_pc = self.count(pc, facts);
-            if at_pc != Counters::default() {
-                counters += at_pc;
-                if let Some(line) = resolver.line(pc as u32) {
-                    *lines.entry(line).or_default() += at_pc;
-                }
-            }
-        }
-        let sets = [
-            Some(self.memcheck.findings),
-            self.racecheck.map(|check| check.findings),
-            self.copycheck.map(|check| check.findings),
-            self.initcheck.map(|check| check.findings),
-            self.synccheck.map(|check| check.findings),
-        ];
-        let faults =
-            sets.into_iter().flatten().flat_map(|set| set.resolve(&self.context, resolver)).collect();
-        let worst = self.traffic.map(|traffic| traffic.into_worst().resolve(&self.context, resolver));
-        Findings {
-            faults: fault::arrange(faults),
-            counters,
-            lines: lines.into_iter().map(|(at, counters)| LineCounters { at, counters }).collect(),
-            worst: worst.unwrap_or_default(),
-            footprint: self.footprint.map(|footprint| footprint.resolve(resolver)).unwrap_or_default(),
-        }
-    }
-
-    /// The variable of shared memory that an instruction is to keep to.
-    #[inline]
-    fn object_of(&self, pc: u32, space: Space) -> Option<Object> {
-        if space != Space::Shared {
-            return None;
-        }
-        self.context.instructions[pc as usize].object
-    }
-
-    fn count(&self, pc: usize, facts: &InstructionFacts) -> Counters {
-        let mut counters = Counters::default();
-        if let Some(traffic) = &self.traffic {
-            traffic.count(pc, &mut counters);
-        }
-        if let Some(divergence) = &self.divergence {
-            divergence.count(pc, facts, &mut counters);
-        }
-        counters
+    pub fn finish(self, resolver: &dyn Resolver) -> Findings {
+        let context = self.context.clone();
+        Launched { context: &context, resolver }.finish(self)
     }
 }
 
-impl Observer for Monitors {
-    fn block_start(&mut self, block: u64) {
-        if let Some(racecheck) = &mut self.racecheck {
-            racecheck.block_start(block);
-        }
-        if let Some(copycheck) = &mut self.copycheck {
-            copycheck.block_start();
-        }
-        if let Some(synccheck) = &mut self.synccheck {
-            synccheck.block_start();
+impl Check for Monitors {
+    fn merge(&mut self, later: Monitors) {
+        self.checks.merge(later.checks);
+        self.counts.merge(later.counts);
+    }
+
+    fn seal(&mut self) {
+        self.checks.seal();
+    }
+
+    fn report(self, launched: &Launched<'_>, tally: &mut Tally) {
+        self.checks.report(launched, tally);
+        self.counts.report(launched, tally);
+    }
+}
+
+pass_on!([] Monitors, Detail::Grouped, |this| [&mut this.counts], [&mut this.checks]);
+
+/// An observer whose results are part of the report. One for each range of blocks; those of later ranges are merged into
+/// that of the first.
+pub(crate) trait Check: Observer + Send + Sized {
+    /// Appends what was observed of later blocks.
+    fn merge(&mut self, later: Self);
+
+    /// Frees what only further blocks would need.
+    fn seal(&mut self) {}
+
+    /// Names what was found, and adds up what was counted.
+    fn report(self, launched: &Launched<'_>, tally: &mut Tally);
+}
+
+impl<C: Check> Check for Option<C> {
+    fn merge(&mut self, later: Option<C>) {
+        if let (Some(own), Some(later)) = (self, later) {
+            own.merge(later);
         }
     }
 
-    #[inline]
-    fn issue(&mut self, at: Site, mask: u32) {
-        if let Some(divergence) = &mut self.divergence {
-            divergence.issue(at.pc, mask);
-        }
+    fn seal(&mut self) {
+        self.iter_mut().for_each(C::seal);
     }
 
-    #[inline]
-    fn issue_line(&mut self, at: Site, count: u32) {
-        if let Some(divergence) = &mut self.divergence {
-            divergence.issue_line(at.pc, count);
+    fn report(self, launched: &Launched<'_>, tally: &mut Tally) {
+        if let Some(own) = self {
+            own.report(launched, tally);
         }
     }
+}
 
-    #[inline]
-    fn access(&mut self, at: Site, access: &Access<'_>) {
-        if let Some(traffic) = &mut self.traffic {
-            traffic.access(at, access);
-        }
-        if let Some(footprint) = &mut self.footprint {
-            footprint.access(at, access);
-        }
-        if let Some(object) = self.object_of(at.pc, access.space) {
-            self.memcheck.keep_to(object, at, access);
-        }
-        if let Some(initcheck) = &mut self.initcheck {
-            initcheck.access(at.pc, access);
-        }
-        if let Some(racecheck) = &mut self.racecheck {
-            racecheck.access(at, access);
-        }
-        if let Some(copycheck) = &mut self.copycheck {
-            copycheck.access(at, access);
-        }
+impl<A: Check, B: Check> Check for (A, B) {
+    fn merge(&mut self, later: (A, B)) {
+        self.0.merge(later.0);
+        self.1.merge(later.1);
     }
 
-    fn loads(&mut self, at: Site, access: &Access<'_>, loads: &Repeats) {
-        if let Some(traffic) = &mut self.traffic {
-            traffic.loads(at, access, loads);
-        }
-        for (at, access) in loads.accesses(at, access) {
-            if let Some(object) = self.object_of(at.pc, access.space) {
-                self.memcheck.keep_to(object, at, &access);
+    fn seal(&mut self) {
+        self.0.seal();
+        self.1.seal();
+    }
+
+    fn report(self, launched: &Launched<'_>, tally: &mut Tally) {
+        self.0.report(launched, tally);
+        self.1.report(launched, tally);
+    }
+}
+
+/// What was launched, and names for it.
+pub(crate) struct Launched<'a> {
+    pub(crate) context: &'a Context,
+    pub(crate) resolver: &'a dyn Resolver,
+}
+
+impl Launched<'_> {
+    /// All that `checks` found and counted.
+    pub(crate) fn finish(&self, checks: impl Check) -> Findings {
+        let mut tally = Tally {
+            counters: vec![Counters::default(); self.context.instructions.len()],
+            ..Tally::default()
+        };
+        checks.report(self, &mut tally);
+        let mut counters = Counters::default();
+        let mut lines: BTreeMap<SourceLine, Counters> = BTreeMap::new();
+        for (pc, at_pc) in (0..).zip(tally.counters).filter(|(_, at_pc)| *at_pc != Counters::default()) {
+            counters += at_pc;
+            if let Some(line) = self.resolver.line(pc) {
+                *lines.entry(line).or_default() += at_pc;
             }
         }
-        if let Some(initcheck) = &mut self.initcheck {
-            initcheck.loads(at, access, loads);
-        }
-        if let Some(racecheck) = &mut self.racecheck {
-            racecheck.loads(at, access, loads);
-        }
-        if let Some(copycheck) = &mut self.copycheck {
-            copycheck.loads(at, access, loads);
+        Findings {
+            faults: fault::arrange(tally.faults),
+            counters,
+            lines: lines.into_iter().map(|(at, counters)| LineCounters { at, counters }).collect(),
+            worst: tally.worst,
+            footprint: tally.footprint,
         }
     }
+}
 
-    fn copy_arrived(&mut self, at: Site, access: &Access<'_>) {
-        if let Some(racecheck) = &mut self.racecheck {
-            racecheck.copy_arrived(at, access);
-        }
-        if let Some(copycheck) = &mut self.copycheck {
-            copycheck.arrive(access);
-        }
-    }
-
-    fn bad_access(&mut self, at: Site, bad: &BadAccess) {
-        self.memcheck.bad_access(at, bad);
-    }
-
-    #[inline]
-    fn branch(&mut self, at: Site, active: u32, taken: u32) {
-        if let Some(divergence) = &mut self.divergence {
-            divergence.branch(at.pc, active, taken);
-        }
-    }
-
-    fn barrier_arrive(&mut self, at: Site, id: u32, mask: u32, alive: u32, aligned: bool) {
-        if let Some(divergence) = &mut self.divergence {
-            divergence.barrier(at.pc);
-        }
-        if let Some(synccheck) = &mut self.synccheck {
-            synccheck.barrier_arrive(at, id, mask, alive, aligned);
-        }
-        if let Some(racecheck) = &mut self.racecheck {
-            racecheck.barrier_arrive(at, id, mask);
-        }
-    }
-
-    fn barrier_complete(&mut self, _block: u64, id: u32, arrived: &[u32], waited: &[u32]) {
-        if let Some(synccheck) = &mut self.synccheck {
-            let instructions = &self.context.instructions;
-            synccheck
-                .barrier_complete(id, arrived, waited, |pc| instructions[pc as usize].is_counted_barrier);
-        }
-        if let Some(racecheck) = &mut self.racecheck {
-            racecheck.barrier_complete(id, arrived, waited);
-        }
-    }
-
-    fn warp_sync(&mut self, at: Site, mask: u32) {
-        if let Some(racecheck) = &mut self.racecheck {
-            racecheck.warp_sync(at, mask);
-        }
-    }
-
-    fn bad_warp_sync(&mut self, at: Site, mask: u32, problem: BarrierProblem) {
-        if let Some(synccheck) = &mut self.synccheck {
-            synccheck.bad_warp_sync(at, mask, problem);
-        }
-    }
-
-    fn fence(&mut self, at: Site, mask: u32, scope: Scope) {
-        if let Some(racecheck) = &mut self.racecheck {
-            racecheck.fence(at, mask, scope);
-        }
-    }
-
-    fn poison(&mut self, at: Site, mask: u32, sink: Sink, origin: Option<u32>) {
-        if let Some(initcheck) = &mut self.initcheck {
-            initcheck.poison(at, mask, sink, origin);
-        }
-    }
-
-    fn exit(&mut self, at: Site, mask: u32) {
-        if let Some(synccheck) = &mut self.synccheck {
-            synccheck.exit(at, mask);
-        }
-        if let Some(racecheck) = &mut self.racecheck {
-            racecheck.exit(at, mask);
-        }
-    }
-
-    fn deadlock(&mut self, block: u64, waiting: &[(u32, u32, u32, u32)]) {
-        if let Some(synccheck) = &mut self.synccheck {
-            synccheck.deadlock(block, waiting);
-        }
-    }
+/// What checks and counters report.
+#[derive(Default)]
+pub(crate) struct Tally {
+    faults: Vec<Fault>,
+    /// By instruction.
+    counters: Vec<Counters>,
+    worst: Vec<WorstAccess>,
+    footprint: Vec<report::Footprint>,
 }

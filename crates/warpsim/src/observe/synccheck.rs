@@ -8,8 +8,9 @@
 //! `__syncthreads()`: the hardware counts arrivals and goes on, with one side a barrier ahead of the other.
 
 use super::finding::{Facts, Finding, FindingSet, Witness};
+use super::{Check, Context, Launched, Tally};
 use crate::fault::{BarrierProblem, FaultKind, Severity};
-use crate::observer::Site;
+use crate::observer::{Arrival, Detail, Observer, Site, Waiting};
 use crate::pattern::lanes;
 
 /// Barriers that a block can use.
@@ -18,9 +19,11 @@ const BARRIERS: usize = 16;
 /// `barrier_divergence`.
 #[derive(Clone, Debug)]
 pub(super) struct Synccheck {
-    pub(super) findings: FindingSet,
+    findings: FindingSet,
     /// Lanes that the block has, by warp.
     present: Vec<u32>,
+    /// By instruction, whether it is a barrier for a number of threads that it gives.
+    is_counted: Vec<bool>,
     exited: Vec<u32>,
     /// Where lanes left: the first one of them.
     exits: Vec<(Witness, u32)>,
@@ -35,75 +38,19 @@ pub(super) struct Synccheck {
 }
 
 impl Synccheck {
-    pub(super) fn new(present: Vec<u32>) -> Synccheck {
+    pub(super) fn new(context: &Context) -> Synccheck {
+        let present = context.present_lanes();
         Synccheck {
             findings: FindingSet::default(),
             exited: vec![0; present.len()],
             present,
+            is_counted: context.instructions.iter().map(|facts| facts.is_counted_barrier).collect(),
             exits: Vec::new(),
             arrivals: Default::default(),
             passed: Vec::new(),
             mixed: None,
             diverged: false,
         }
-    }
-
-    pub(super) fn block_start(&mut self) {
-        self.exited.fill(0);
-        self.exits.clear();
-        self.arrivals.iter_mut().for_each(Vec::clear);
-        self.passed.clear();
-        self.mixed = None;
-        self.diverged = false;
-    }
-
-    pub(super) fn exit(&mut self, at: Site, mask: u32) {
-        self.exited[at.warp as usize] |= mask;
-        self.exits.push((witness(at, mask), mask));
-    }
-
-    #[inline]
-    pub(super) fn barrier_arrive(&mut self, at: Site, id: u32, mask: u32, alive: u32, aligned: bool) {
-        let arrivals = &mut self.arrivals[id as usize % BARRIERS];
-        match arrivals.iter_mut().find(|arrival| arrival.pc == at.pc) {
-            // The last one tells best who was waited for.
-            Some(arrival) => *arrival = witness(at, mask),
-            None => arrivals.push(witness(at, mask)),
-        }
-        let passed = match self.passed.iter().position(|(pc, _)| *pc == at.pc) {
-            Some(index) => &mut self.passed[index].1,
-            None => {
-                self.passed.push((at.pc, vec![0; self.present.len()]));
-                let last = self.passed.len() - 1;
-                &mut self.passed[last].1
-            }
-        };
-        passed[at.warp as usize] |= mask;
-        if aligned && mask != alive {
-            self.diverged = true;
-            let missing = (alive & !mask).count_ones();
-            self.report(Severity::Error, BarrierProblem::DivergentWarp, at, mask, missing, None);
-        }
-    }
-
-    /// `is_counted` is whether an instruction, by its number, is for a number of threads that it gives.
-    pub(super) fn barrier_complete(
-        &mut self,
-        id: u32,
-        arrived: &[u32],
-        waited: &[u32],
-        is_counted: impl Fn(u32) -> bool,
-    ) {
-        let mut arrivals = std::mem::take(&mut self.arrivals[id as usize % BARRIERS]);
-        // With a thread count, `bar.sync` is for some warps only, and its other side may be elsewhere in the code; those that
-        // returned may never have been meant. `bar.arrive` has one always.
-        let whole_block = (self.present.iter().zip(arrived).zip(&self.exited))
-            .all(|((&present, &arrived), &exited)| present & !(arrived | exited) == 0);
-        if whole_block && arrived == waited && !arrivals.iter().any(|arrival| is_counted(arrival.pc)) {
-            self.compare(&arrivals, arrived);
-        }
-        arrivals.clear();
-        self.arrivals[id as usize % BARRIERS] = arrivals;
     }
 
     /// Looks at a barrier of the whole block: who came to it from where, and who is not there any more.
@@ -140,36 +87,97 @@ impl Synccheck {
         self.findings.report(barrier(severity, problem, last, exit, present, count), 1);
     }
 
-    pub(super) fn bad_warp_sync(&mut self, at: Site, mask: u32, problem: BarrierProblem) {
-        self.report(Severity::Error, problem, at, mask, 0, None);
+    fn find(&mut self, problem: BarrierProblem, at: Site, mask: u32, missing: u32) {
+        let finding = barrier(Severity::Error, problem, witness(at, mask), None, mask.count_ones(), missing);
+        self.findings.report(finding, 1);
+    }
+}
+
+impl Check for Synccheck {
+    fn merge(&mut self, later: Synccheck) {
+        self.findings.merge(later.findings);
     }
 
-    /// `waiting`: (warp, pc, lanes, barrier id).
-    pub(super) fn deadlock(&mut self, block: u64, waiting: &[(u32, u32, u32, u32)]) {
-        let Some(&(warp, pc, mask, id)) = waiting.first().filter(|_| !self.diverged) else { return };
-        let elsewhere = waiting.iter().find(|other| other.3 != id);
+    fn report(self, launched: &Launched<'_>, tally: &mut Tally) {
+        self.findings.resolve(launched, &mut tally.faults);
+    }
+}
+
+impl Observer for Synccheck {
+    fn detail() -> Detail {
+        Detail::Grouped
+    }
+
+    fn block_start(&mut self, _block: u64) {
+        self.exited.fill(0);
+        self.exits.clear();
+        self.arrivals.iter_mut().for_each(Vec::clear);
+        self.passed.clear();
+        self.mixed = None;
+        self.diverged = false;
+    }
+
+    fn exit(&mut self, at: Site, mask: u32) {
+        self.exited[at.warp as usize] |= mask;
+        self.exits.push((witness(at, mask), mask));
+    }
+
+    #[inline]
+    fn barrier_arrive(&mut self, at: Site, arrival: Arrival) {
+        let Arrival { barrier, mask, alive, aligned } = arrival;
+        let arrivals = &mut self.arrivals[barrier as usize % BARRIERS];
+        match arrivals.iter_mut().find(|arrival| arrival.pc == at.pc) {
+            // The last one tells best who was waited for.
+            Some(arrival) => *arrival = witness(at, mask),
+            None => arrivals.push(witness(at, mask)),
+        }
+        let passed = match self.passed.iter().position(|(pc, _)| *pc == at.pc) {
+            Some(index) => &mut self.passed[index].1,
+            None => {
+                self.passed.push((at.pc, vec![0; self.present.len()]));
+                let last = self.passed.len() - 1;
+                &mut self.passed[last].1
+            }
+        };
+        passed[at.warp as usize] |= mask;
+        if aligned && mask != alive {
+            self.diverged = true;
+            let missing = (alive & !mask).count_ones();
+            self.find(BarrierProblem::DivergentWarp, at, mask, missing);
+        }
+    }
+
+    fn barrier_complete(&mut self, _block: u64, id: u32, arrived: &[u32], waited: &[u32]) {
+        let mut arrivals = std::mem::take(&mut self.arrivals[id as usize % BARRIERS]);
+        // With a thread count, `bar.sync` is for some warps only, and its other side may be elsewhere in the code; those that
+        // returned may never have been meant. `bar.arrive` has one always.
+        let whole_block = (self.present.iter().zip(arrived).zip(&self.exited))
+            .all(|((&present, &arrived), &exited)| present & !(arrived | exited) == 0);
+        let is_counted = arrivals.iter().any(|arrival| self.is_counted[arrival.pc as usize]);
+        if whole_block && arrived == waited && !is_counted {
+            self.compare(&arrivals, arrived);
+        }
+        arrivals.clear();
+        self.arrivals[id as usize % BARRIERS] = arrivals;
+    }
+
+    fn bad_warp_sync(&mut self, at: Site, mask: u32, problem: BarrierProblem) {
+        self.find(problem, at, mask, 0);
+    }
+
+    fn deadlock(&mut self, _block: u64, waiting: &[Waiting]) {
+        let Some(first) = waiting.first().filter(|_| !self.diverged) else { return };
+        let elsewhere = waiting.iter().find(|other| other.barrier != first.barrier);
         let problem = match elsewhere {
             Some(_) => BarrierProblem::DifferentBarriers,
             None => BarrierProblem::NeverComplete,
         };
-        let other = elsewhere.map(|&(warp, pc, mask, _)| witness(Site { block, warp, pc }, mask));
-        let at = Site { block, warp, pc };
-        let present = waiting.iter().filter(|other| other.3 == id).map(|other| other.2.count_ones()).sum();
+        let other = elsewhere.map(|other| witness(other.at, other.mask));
+        let beside = waiting.iter().filter(|other| other.barrier == first.barrier);
+        let present = beside.map(|other| other.mask.count_ones()).sum();
         let threads: u32 = self.present.iter().map(|lanes| lanes.count_ones()).sum();
-        let finding = barrier(Severity::Error, problem, witness(at, mask), other, present, threads - present);
-        self.findings.report(finding, 1);
-    }
-
-    fn report(
-        &mut self,
-        severity: Severity,
-        problem: BarrierProblem,
-        at: Site,
-        mask: u32,
-        missing: u32,
-        other: Option<Witness>,
-    ) {
-        let finding = barrier(severity, problem, witness(at, mask), other, mask.count_ones(), missing);
+        let party = witness(first.at, first.mask);
+        let finding = barrier(Severity::Error, problem, party, other, present, threads - present);
         self.findings.report(finding, 1);
     }
 }

@@ -1,9 +1,10 @@
 //! Counts requests, sectors, wavefronts and bytes, by instruction and by kind of memory.
 
 use super::worst::Worst;
+use super::{Check, Launched, Tally};
 use crate::counters::Counters;
 use crate::fault::{Space, Touch};
-use crate::observer::{Access, Repeats, Site};
+use crate::observer::{Access, Detail, Observer, Repeats, Site};
 
 /// The kinds of traffic that have counters of their own.
 const CLASSES: usize = 7;
@@ -76,8 +77,98 @@ impl Traffic {
         }
     }
 
+    #[cold]
+    #[inline(never)]
+    fn keep_worst(&mut self, at: Site, access: &Access<'_>, loads: &Repeats) {
+        let class = Class::SharedLoad as usize;
+        let wavefronts = access.pattern.load_wavefronts;
+        self.alike[at.pc as usize].instructions = loads.each.iter().map(|load| load.pc).collect();
+        for (at, access) in loads.accesses(at, access) {
+            let most = &mut self.by_pc[at.pc as usize][class].most;
+            if wavefronts > *most {
+                *most = wavefronts;
+                self.worst.keep(at, class, wavefronts, wavefronts, &access);
+            }
+        }
+    }
+
+    /// Adds what was counted for several instructions at once to each of them.
+    fn spread(&mut self) {
+        for alike in &mut self.alike {
+            let Alike { instructions, requests, wavefronts, .. } = std::mem::take(alike);
+            for pc in instructions {
+                let cost = &mut self.by_pc[pc as usize][Class::SharedLoad as usize];
+                cost.requests += requests;
+                cost.bytes += 4 * 32 * requests;
+                cost.wavefronts += wavefronts;
+                // A word a lane takes one wavefront at least.
+                cost.conflicts += wavefronts - requests;
+            }
+        }
+    }
+
+    /// Fills in the counters of instruction `pc`.
+    fn count(&self, pc: usize, counters: &mut Counters) {
+        let cost = |class: Class| &self.by_pc[pc][class as usize];
+        let load = cost(Class::GlobalLoad);
+        counters.global_load_requests = load.requests;
+        counters.global_load_sectors = load.sectors;
+        counters.global_load_bytes = load.bytes;
+        let store = cost(Class::GlobalStore);
+        counters.global_store_requests = store.requests;
+        counters.global_store_sectors = store.sectors;
+        counters.global_store_bytes = store.bytes;
+        counters.global_atomic_requests = cost(Class::GlobalAtomic).requests;
+        let load = cost(Class::SharedLoad);
+        counters.shared_load_requests = load.requests;
+        counters.shared_load_wavefronts = load.wavefronts;
+        counters.shared_load_bank_conflicts = load.conflicts;
+        let store = cost(Class::SharedStore);
+        counters.shared_store_requests = store.requests;
+        counters.shared_store_wavefronts = store.wavefronts;
+        counters.shared_store_bank_conflicts = store.conflicts;
+        counters.shared_atomic_requests = cost(Class::SharedAtomic).requests;
+        counters.constant_load_requests = cost(Class::ConstantLoad).requests;
+    }
+}
+
+impl Check for Traffic {
+    fn merge(&mut self, later: Traffic) {
+        for (cost, later) in self.by_pc.as_flattened_mut().iter_mut().zip(later.by_pc.as_flattened()) {
+            cost.requests += later.requests;
+            cost.bytes += later.bytes;
+            cost.sectors += later.sectors;
+            cost.wavefronts += later.wavefronts;
+            cost.conflicts += later.conflicts;
+            cost.most = cost.most.max(later.most);
+        }
+        for (alike, later) in self.alike.iter_mut().zip(&later.alike) {
+            if alike.instructions.is_empty() {
+                alike.instructions.clone_from(&later.instructions);
+            }
+            alike.requests += later.requests;
+            alike.wavefronts += later.wavefronts;
+            alike.most = alike.most.max(later.most);
+        }
+        self.worst.merge(&later.worst);
+    }
+
+    fn report(mut self, launched: &Launched<'_>, tally: &mut Tally) {
+        self.spread();
+        for (pc, counters) in tally.counters.iter_mut().enumerate() {
+            self.count(pc, counters);
+        }
+        tally.worst = self.worst.resolve(launched);
+    }
+}
+
+impl Observer for Traffic {
+    fn detail() -> Detail {
+        Detail::Grouped
+    }
+
     #[inline]
-    pub(super) fn access(&mut self, at: Site, access: &Access<'_>) {
+    fn access(&mut self, at: Site, access: &Access<'_>) {
         let Some(class) = Class::of(access.space, access.touch) else { return };
         let pattern = access.pattern;
         let wavefronts = match access.touch {
@@ -101,7 +192,7 @@ impl Traffic {
 
     /// As [`Self::access`] for each of them; all cost the same.
     #[inline]
-    pub(super) fn loads(&mut self, at: Site, access: &Access<'_>, loads: &Repeats) {
+    fn loads(&mut self, at: Site, access: &Access<'_>, loads: &Repeats) {
         let wavefronts = access.pattern.load_wavefronts;
         let alike = &mut self.alike[at.pc as usize];
         alike.requests += 1;
@@ -110,85 +201,5 @@ impl Traffic {
             alike.most = wavefronts;
             self.keep_worst(at, access, loads);
         }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn keep_worst(&mut self, at: Site, access: &Access<'_>, loads: &Repeats) {
-        let class = Class::SharedLoad as usize;
-        let wavefronts = access.pattern.load_wavefronts;
-        self.alike[at.pc as usize].instructions = loads.each.iter().map(|load| load.pc).collect();
-        for (at, access) in loads.accesses(at, access) {
-            let most = &mut self.by_pc[at.pc as usize][class].most;
-            if wavefronts > *most {
-                *most = wavefronts;
-                self.worst.keep(at, class, wavefronts, wavefronts, &access);
-            }
-        }
-    }
-
-    /// Enters what was counted for several instructions at once; call it before [`Self::count`].
-    pub(super) fn settle(&mut self) {
-        for alike in &mut self.alike {
-            let Alike { instructions, requests, wavefronts, .. } = std::mem::take(alike);
-            for pc in instructions {
-                let cost = &mut self.by_pc[pc as usize][Class::SharedLoad as usize];
-                cost.requests += requests;
-                cost.bytes += 4 * 32 * requests;
-                cost.wavefronts += wavefronts;
-                // A word a lane takes one wavefront at least.
-                cost.conflicts += wavefronts - requests;
-            }
-        }
-    }
-
-    /// Adds the counts of later blocks.
-    pub(super) fn merge(&mut self, later: &Traffic) {
-        for (cost, later) in self.by_pc.as_flattened_mut().iter_mut().zip(later.by_pc.as_flattened()) {
-            cost.requests += later.requests;
-            cost.bytes += later.bytes;
-            cost.sectors += later.sectors;
-            cost.wavefronts += later.wavefronts;
-            cost.conflicts += later.conflicts;
-            cost.most = cost.most.max(later.most);
-        }
-        for (alike, later) in self.alike.iter_mut().zip(&later.alike) {
-            if alike.instructions.is_empty() {
-                alike.instructions.clone_from(&later.instructions);
-            }
-            alike.requests += later.requests;
-            alike.wavefronts += later.wavefronts;
-            alike.most = alike.most.max(later.most);
-        }
-        self.worst.merge(&later.worst);
-    }
-
-    /// The costliest request of each instruction.
-    pub(super) fn into_worst(self) -> Worst {
-        self.worst
-    }
-
-    /// Fills in the counters of instruction `pc`.
-    pub(super) fn count(&self, pc: usize, counters: &mut Counters) {
-        let cost = |class: Class| &self.by_pc[pc][class as usize];
-        let load = cost(Class::GlobalLoad);
-        counters.global_load_requests = load.requests;
-        counters.global_load_sectors = load.sectors;
-        counters.global_load_bytes = load.bytes;
-        let store = cost(Class::GlobalStore);
-        counters.global_store_requests = store.requests;
-        counters.global_store_sectors = store.sectors;
-        counters.global_store_bytes = store.bytes;
-        counters.global_atomic_requests = cost(Class::GlobalAtomic).requests;
-        let load = cost(Class::SharedLoad);
-        counters.shared_load_requests = load.requests;
-        counters.shared_load_wavefronts = load.wavefronts;
-        counters.shared_load_bank_conflicts = load.conflicts;
-        let store = cost(Class::SharedStore);
-        counters.shared_store_requests = store.requests;
-        counters.shared_store_wavefronts = store.wavefronts;
-        counters.shared_store_bank_conflicts = store.conflicts;
-        counters.shared_atomic_requests = cost(Class::SharedAtomic).requests;
-        counters.constant_load_requests = cost(Class::ConstantLoad).requests;
     }
 }

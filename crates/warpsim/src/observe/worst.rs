@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Context, Resolver};
+use super::Launched;
 use crate::fault::Space;
 use crate::observer::{Access, Site};
 use crate::report::WorstAccess;
@@ -60,7 +60,8 @@ impl Worst {
     }
 
     /// All of them, in order of instruction, with names.
-    pub(super) fn resolve(self, context: &Context, resolver: &dyn Resolver) -> Vec<WorstAccess> {
+    pub(super) fn resolve(self, launched: &Launched<'_>) -> Vec<WorstAccess> {
+        let Launched { context, resolver } = launched;
         let named = |((pc, _), request): ((u32, usize), Request)| {
             let access = request.access;
             let first = access.lanes().next().map_or(0, |lane| access.addresses[lane]);
@@ -79,7 +80,7 @@ impl Worst {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{InstructionFacts, Monitors, Nearest};
+    use super::super::{Context, InstructionFacts, Monitors, Nearest, Resolver};
     use super::*;
     use crate::fault::{SourceLine, Touch};
     use crate::launch::Checks;

@@ -28,18 +28,6 @@ pub(crate) enum FlowRule {
     Never,
 }
 
-/// What counters want to know of an instruction.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Facts {
-    /// Single-precision operations per lane: add and mul 1, fma 2, twice that for packed halves... none.
-    pub(crate) fp32_flops: u8,
-    pub(crate) is_fp64: bool,
-    /// The variable of shared memory that it accesses, if that is known.
-    pub(crate) object: Option<u32>,
-    /// Line of the PTX text.
-    pub(crate) ptx_line: u32,
-}
-
 /// A function's frame.
 #[derive(Debug, Default)]
 pub(crate) struct Function {

@@ -2,6 +2,7 @@
 
 mod control;
 mod function;
+mod instruction;
 mod memory;
 mod variable;
 
@@ -18,6 +19,7 @@ use crate::observer::Scope;
 use crate::registers::{Operands, RegisterFile};
 pub(crate) use control::*;
 pub(crate) use function::*;
+pub use instruction::Instruction;
 pub(crate) use memory::*;
 pub(crate) use variable::*;
 
@@ -34,7 +36,8 @@ pub struct Program {
     pub(crate) straight: Vec<StraightLine>,
     /// What each instruction reads and writes, for tracking values that were never set.
     pub(crate) flow: Vec<Flow>,
-    pub(crate) facts: Vec<Facts>,
+    /// The same instructions, as the text has them.
+    pub(crate) instructions: Vec<Instruction>,
     /// For each instruction the index of its line in `line_table`, or `NOWHERE`.
     pub(crate) lines: Vec<u32>,
     pub(crate) line_table: Vec<SourceLine>,
@@ -196,6 +199,16 @@ impl Program {
     /// The number of rows of the straight line that has most.
     pub(crate) fn most_rows(&self) -> usize {
         self.straight.iter().map(|line| line.rows.len()).max().unwrap_or(0)
+    }
+
+    /// Its instructions, by the `pc` of [`Site`](crate::observer::Site).
+    pub fn instructions(&self) -> &[Instruction] {
+        &self.instructions
+    }
+
+    /// Names of the variables in shared memory, with offset and size in bytes; an `extern` array has size 0.
+    pub fn shared_variables(&self) -> impl Iterator<Item = (&str, u64, u64)> {
+        self.shared.iter().map(|v| (v.name.as_str(), v.offset, v.bytes))
     }
 
     /// The source line of an instruction: the innermost one in the main file.

@@ -1,6 +1,9 @@
 //! Running a kernel of `tests/kernels` in a few words.
 
-use warpsim::{Arg, BufferId, Device, FaultKind, Launch, LowerError, Program, Report, Severity};
+use warpsim::observer::Observer;
+use warpsim::{
+    Arg, BufferId, Device, FaultKind, Instruction, Launch, LaunchError, LowerError, Program, Report, Severity,
+};
 
 pub(crate) const CONTROL: &str = include_str!("../kernels/control.ptx");
 pub(crate) const CALLS: &str = include_str!("../kernels/calls.ptx");
@@ -44,7 +47,21 @@ impl Run {
     }
 
     pub(crate) fn run(&mut self) -> Report {
-        self.launch.run(&self.program, &mut self.device).expect("a launch that the device takes")
+        self.try_run().expect("a launch that the device takes")
+    }
+
+    pub(crate) fn try_run(&mut self) -> Result<Report, LaunchError> {
+        self.launch.run(&self.program, &mut self.device)
+    }
+
+    pub(crate) fn run_with(&mut self, observer: &mut dyn Observer) -> Report {
+        self.launch
+            .run_with(&self.program, &mut self.device, observer)
+            .expect("a launch that the device takes")
+    }
+
+    pub(crate) fn instructions(&self) -> &[Instruction] {
+        self.program.instructions()
     }
 
     /// Runs a kernel that is right.

@@ -3,7 +3,7 @@
 #![allow(dead_code)]
 
 use warpsim::observe::{Context, Findings, InstructionFacts, Monitors, Nearest, Resolver};
-use warpsim::observer::{Access, BadAccess, Observer, Order, Scope, Site};
+use warpsim::observer::{Access, Arrival, BadAccess, Observer, Order, Scope, Site};
 use warpsim::pattern::PatternCache;
 use warpsim::{Checks, Fault, Severity, SourceLine, Space, Touch};
 
@@ -186,7 +186,8 @@ impl Trace {
     /// Lanes arrive at a barrier.
     pub(crate) fn arrive(&mut self, id: u32, (warp, mask): (u32, u32), pc: u32) -> &mut Trace {
         let alive = self.present[warp as usize] & !self.exited[warp as usize];
-        self.monitors.barrier_arrive(self.at(warp, pc), id, mask, alive, true);
+        let arrival = Arrival { barrier: id, mask, alive, aligned: true };
+        self.monitors.barrier_arrive(self.at(warp, pc), arrival);
         self
     }
 

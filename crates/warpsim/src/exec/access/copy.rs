@@ -7,7 +7,7 @@ use super::{Admitted, Part};
 use crate::exec::Machine;
 use crate::exec::warp::Warp;
 use crate::fault::{Space, Touch};
-use crate::observer::{Access, Observer, Order, Site};
+use crate::observer::{Access, Detail, Observer, Order, Site};
 use crate::pattern::lanes;
 use crate::program::{AsyncCopy, AsyncSize, Memory};
 use crate::registers::{Lanes, Operands};
@@ -170,7 +170,7 @@ impl<O: Observer> Machine<'_, '_, O> {
             self.shared.data[range.clone()].copy_from_slice(&copy.data[lane][..bytes]);
             self.shared.valid[range].copy_from_slice(&copy.valid[lane][..bytes]);
         }
-        if O::SILENT {
+        if O::detail() == Detail::Faults {
             return;
         }
         let at = Site { block: self.block, warp, pc: copy.pc };
@@ -200,7 +200,7 @@ impl<O: Observer> Machine<'_, '_, O> {
         admitted: &Admitted,
         memory: &Memory,
     ) {
-        if O::SILENT || admitted.mask == 0 {
+        if O::detail() == Detail::Faults || admitted.mask == 0 {
             return;
         }
         let bytes = memory.width();

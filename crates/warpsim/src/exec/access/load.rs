@@ -9,7 +9,7 @@ use crate::exec::warp::Warp;
 use crate::exec::{Context, Machine};
 use crate::fault::{Space, Touch};
 use crate::memory::View;
-use crate::observer::{Observer, Order, Site};
+use crate::observer::{Detail, Observer, Order, Site};
 use crate::pattern::{Entry, Shape, lanes};
 use crate::program::{Memory, Register};
 use crate::registers::{FULL, Lanes, Operands, RegisterFile};
@@ -90,7 +90,7 @@ impl<O: Observer> Machine<'_, '_, O> {
         }
         // Nobody asks for the sectors of shared memory, and words are aligned.
         let is_priced = IS_SHARED && entry.has_pattern();
-        if !O::SILENT && !is_priced {
+        if O::detail() != Detail::Faults && !is_priced {
             entry = self.patterns.aligned(*known, first);
         }
         let lie = Lie::of_words(entry, first);
@@ -106,7 +106,7 @@ impl<O: Observer> Machine<'_, '_, O> {
         if self.context.track_poison && !source.all_valid(4) {
             return false;
         }
-        if !O::SILENT {
+        if O::detail() != Detail::Faults {
             let space = if IS_SHARED { Space::Shared } else { Space::Global };
             let access = access_of_words(Touch::Read, space, memory.scope, first, entry);
             self.observer.access(at, &access);

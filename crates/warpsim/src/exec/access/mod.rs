@@ -18,7 +18,7 @@ use crate::exec::interpret::origin;
 use crate::exec::warp::Warp;
 use crate::fault::{Sink, Space, Touch};
 use crate::memory::window;
-use crate::observer::{Access, BadAccess, Observer, Site};
+use crate::observer::{Access, BadAccess, Detail, Observer, Site};
 use crate::pattern::Shape;
 use crate::program::{Memory, Register};
 use crate::registers::{Lanes, RegisterFile};
@@ -163,7 +163,7 @@ impl<O: Observer> Machine<'_, '_, O> {
         memory: &Memory,
         values: Option<&Lanes<u64>>,
     ) {
-        if O::SILENT || admitted.mask == 0 || matches!(part.space, Space::Local | Space::Param) {
+        if O::detail() == Detail::Faults || admitted.mask == 0 || part.space == Space::Param {
             return;
         }
         let bytes = memory.width();

@@ -9,7 +9,7 @@ use crate::exec::dispatch::per_cpu;
 use crate::exec::interpret::origin;
 use crate::exec::warp::Warp;
 use crate::fault::{Sink, Space, Touch};
-use crate::observer::{Access, Observer, Site};
+use crate::observer::{Access, Detail, Observer, Site};
 use crate::pattern::{Eight, lanes};
 use crate::program::{Memory, Register};
 use crate::registers::{FULL, Lanes, Operands, RegisterFile};
@@ -103,7 +103,7 @@ impl<O: Observer> Machine<'_, '_, O> {
             return false;
         }
         let values = warp.registers.word(ops.src[1]);
-        if !O::SILENT {
+        if O::detail() != Detail::Faults {
             if !entry.has_pattern() {
                 entry = self.patterns.aligned(known, first);
             }
@@ -133,7 +133,7 @@ impl<O: Observer> Machine<'_, '_, O> {
     ) {
         let width = memory.width() as usize;
         let admitted = self.admit(warp, at, Touch::Write, part, memory);
-        if !O::SILENT {
+        if O::detail() != Detail::Faults {
             let values = (memory.count == 1).then(|| single_values(warp, memory, ops));
             self.observe(at, Touch::Write, part, &admitted, memory, values.as_ref());
         }

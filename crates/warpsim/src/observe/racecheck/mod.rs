@@ -48,9 +48,9 @@ mod shared;
 mod witness;
 
 use super::finding::FindingSet;
+use super::{Check, Launched, Tally};
 use crate::fault::{Space, Touch};
-use crate::observer::{Access, Order as Qualifier, Repeats, Scope, Site};
-
+use crate::observer::{Access, Arrival, Detail, Observer, Order as Qualifier, Repeats, Scope, Site};
 use crate::pattern::Pattern;
 use conflict::{Class, Code, Current, Places};
 use global::GlobalShadow;
@@ -60,7 +60,7 @@ use shared::SharedShadow;
 /// `race`.
 #[derive(Clone, Debug)]
 pub(super) struct Racecheck {
-    pub(super) findings: FindingSet,
+    findings: FindingSet,
     order: Order,
     shared: SharedShadow,
     global: GlobalShadow,
@@ -77,18 +77,40 @@ impl Racecheck {
         }
     }
 
-    /// Frees the shadow of memory.
-    pub(super) fn forget(&mut self) {
+    /// Whether a volatile access is of data, a place for each lane, rather than of a flag, which is one place and is
+    /// written after a fence.
+    fn holds_data(&self, at: Site, access: &Access<'_>) -> bool {
+        let first = 32 * at.warp + access.mask.trailing_zeros();
+        access.pattern.groups.len() > 1 && (access.touch == Touch::Read || !self.order.has_fenced(first))
+    }
+}
+
+impl Check for Racecheck {
+    fn merge(&mut self, later: Racecheck) {
+        self.findings.merge(later.findings);
+    }
+
+    fn seal(&mut self) {
         self.shared = SharedShadow::new(0);
         self.global = GlobalShadow::default();
     }
 
-    pub(super) fn block_start(&mut self, block: u64) {
+    fn report(self, launched: &Launched<'_>, tally: &mut Tally) {
+        self.findings.resolve(launched, &mut tally.faults);
+    }
+}
+
+impl Observer for Racecheck {
+    fn detail() -> Detail {
+        Detail::Grouped
+    }
+
+    fn block_start(&mut self, block: u64) {
         self.order.block_start(block);
     }
 
     #[inline]
-    pub(super) fn access(&mut self, at: Site, access: &Access<'_>) {
+    fn access(&mut self, at: Site, access: &Access<'_>) {
         if !matches!(access.space, Space::Global | Space::Shared) {
             return;
         }
@@ -133,8 +155,8 @@ impl Racecheck {
         }
     }
 
-    /// Copies are there whose threads have waited for them: to everybody else, they are written now.
-    pub(super) fn copy_arrived(&mut self, at: Site, access: &Access<'_>) {
+    fn copy_arrived(&mut self, at: Site, access: &Access<'_>) {
+        // To everybody but the threads that waited, they are written now.
         let current = Current {
             at,
             space: access.space,
@@ -149,8 +171,7 @@ impl Racecheck {
         self.shared.write_again(&current, lowest, *span, access.bytes, places);
     }
 
-    /// Ordinary loads of words of shared memory.
-    pub(super) fn loads(&mut self, at: Site, access: &Access<'_>, loads: &Repeats) {
+    fn loads(&mut self, at: Site, access: &Access<'_>, loads: &Repeats) {
         let pattern = access.pattern;
         let lowest = access.addresses.of(0).wrapping_sub(pattern.first_offset);
         if !self.shared.note_all(&self.order, at.warp, (lowest, pattern.span), &pattern.groups, loads) {
@@ -160,30 +181,23 @@ impl Racecheck {
         }
     }
 
-    /// Whether a volatile access is of data, a place for each lane, rather than of a flag, which is one place and is
-    /// written after a fence.
-    fn holds_data(&self, at: Site, access: &Access<'_>) -> bool {
-        let first = 32 * at.warp + access.mask.trailing_zeros();
-        access.pattern.groups.len() > 1 && (access.touch == Touch::Read || !self.order.has_fenced(first))
+    fn barrier_arrive(&mut self, at: Site, arrival: Arrival) {
+        self.order.barrier_arrive(at.warp, arrival.barrier, arrival.mask);
     }
 
-    pub(super) fn barrier_arrive(&mut self, at: Site, id: u32, mask: u32) {
-        self.order.barrier_arrive(at.warp, id, mask);
-    }
-
-    pub(super) fn barrier_complete(&mut self, id: u32, arrived: &[u32], waited: &[u32]) {
+    fn barrier_complete(&mut self, _block: u64, id: u32, arrived: &[u32], waited: &[u32]) {
         self.order.barrier_complete(id, arrived, waited);
     }
 
-    pub(super) fn warp_sync(&mut self, at: Site, mask: u32) {
+    fn warp_sync(&mut self, at: Site, mask: u32) {
         self.order.warp_sync(at.warp, mask);
     }
 
-    pub(super) fn fence(&mut self, at: Site, mask: u32, scope: Scope) {
+    fn fence(&mut self, at: Site, mask: u32, scope: Scope) {
         self.order.fence(at.warp, mask, scope);
     }
 
-    pub(super) fn exit(&mut self, at: Site, mask: u32) {
+    fn exit(&mut self, at: Site, mask: u32) {
         self.order.exit(at.warp, mask);
     }
 }
