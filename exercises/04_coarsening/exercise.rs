@@ -105,7 +105,8 @@ exercise::exercise! {
 
                 With BATCH 8 and `__launch_bounds__(TILE * TILE, 2)` the compiler keeps to 128 registers, so that two blocks fit.
                 A GPU likes elements in groups of four: column i / 4 * (4 * TILE) + tx * 4 + i % 4 instead of tx + i * TILE, rows
-                likewise, and A's tile as tile_a[k][row]. Four neighbours then come as one load of 16 bytes.
+                likewise, and A's tile as `__shared__ __align__(16) float tile_a[TILE][SIDE + 4]`, filled as tile_a[k][row]. Four
+                neighbours are then one load of 16 bytes. Without the 4, the stores down a column of tile_a meet in few banks.
             "},
         ],
     };

@@ -54,7 +54,7 @@ exercise::exercise! {
                 block: [32, 8, 1],
             },
             goal: Goal::Position(0.8),
-            h200_reference: Some(3.2),
+            h200_reference: Some(3.25),
             min_capability: 50,
         }),
         hints: [

@@ -54,7 +54,7 @@ exercise::exercise! {
                 block: [32, 8, 1],
             },
             goal: Goal::Position(0.8),
-            h200_reference: Some(2.5),
+            h200_reference: Some(2.55),
             min_capability: 50,
         }),
         hints: [

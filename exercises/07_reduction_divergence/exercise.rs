@@ -56,7 +56,7 @@ exercise::exercise! {
                 block: [256, 1, 1],
             },
             goal: Goal::Position(0.8),
-            h200_reference: Some(3.2),
+            h200_reference: Some(3.24),
             min_capability: 50,
         }),
         hints: [

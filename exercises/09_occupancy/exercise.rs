@@ -8,7 +8,7 @@ exercise::exercise! {
     /// Occupancy.
     ///
     /// The figure is computed from registers, shared memory and block size for compute capability 8.0, so it needs no GPU.
-    /// The stub is at 12.5 %; half of its stretch makes 25 %, four times the threads 50 %, no stretch 100 %. 50 % is where
+    /// The stub is at 12.5 %; half of its stretch makes 28 %, four times the threads 50 %, no stretch 100 %. 50 % is where
     /// more warps stop to matter for most kernels (and why no more is asked for). `active_lanes` and `load_sectors` keep
     /// out what fills an SM with warps that do little: blocks of 8 threads, a thread per row.
     pub const EXERCISE: Exercise = Exercise {

@@ -10,7 +10,9 @@
 //     65,536 registers                       64 x registers per thread
 //     164 KB of shared memory                32 KB, and 1 KB for the system
 //
-// The scarcest one decides. Here it is shared memory: 4 blocks, 8 warps of 64, an occupancy of 12.5 %.
+// The scarcest one decides. Here it is shared memory, and the occupancy is
+//
+//     8.0: 4 blocks, 8 of 64 warps, 12.5 %
 //
 // More: chapter 09 of the book, or `cargo run -p checker -- hint 09`.
 #include "warplings.cuh"

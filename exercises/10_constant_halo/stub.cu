@@ -1,6 +1,7 @@
 // 10  Convolution: constant memory and halo cells.
 //
-// out[row][col] = sum over the 5 x 5 neighbours of in[row][col], each times its weight; outside of the image is 0.
+// out[row][col] = sum over the 5 x 5 neighbours of in[row][col], each times its weight; outside of the image is 0. (The
+// filter is not turned round: strictly, this is a correlation.)
 //
 // For 50 operations, a thread reads 25 weights and 25 elements from global memory: 0.25 operations per byte, as naive as
 // in exercise 01. Both halves can be had for less.

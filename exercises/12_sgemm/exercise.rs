@@ -66,7 +66,7 @@ exercise::exercise! {
                 block: [16, 16, 1],
             },
             goal: Goal::Position(0.8),
-            h200_reference: Some(2.05),
+            h200_reference: Some(2.06),
             min_capability: 50,
         }),
         hints: [

@@ -1,4 +1,4 @@
-// Baseline of 09: 32 KB of shared memory for 64 threads leave room for 8 warps of 64 on an SM.
+// Baseline of 09: 32 KB of shared memory for 64 threads leave room for few warps on an SM.
 #include "warplings.cuh"
 
 #define THREADS 64

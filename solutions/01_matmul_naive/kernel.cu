@@ -7,7 +7,7 @@ __global__ void matmul_naive(const float* A, const float* B, float* C, int M, in
 {
     // A warp is 32 threads that are consecutive in x first. With x as the column, they read one row of B side by side
     // (a few 32-byte sectors for all of them), share one element of A, and store side by side into one row of C. With x
-    // as the row, each of them would touch a row of its own: one sector per thread, 28 of its 32 bytes unused.
+    // as the row, they would lie in 16 rows, two side by side in each: a sector of 32 bytes for 8 bytes of the store.
     int col = blockIdx.x * blockDim.x + threadIdx.x;
     int row = blockIdx.y * blockDim.y + threadIdx.y;
 

@@ -1,4 +1,5 @@
 // 09  Row sums with a full SM: 256 threads, 1 KB of shared memory, at most 32 registers per thread.
+// 8.0: 8 blocks, 64 of 64 warps, 100 %
 #include "warplings.cuh"
 
 #define THREADS 256

@@ -1,4 +1,6 @@
 // 09, another way: the stretch stays, and four times as many threads share it.
+// 8.0: 4 blocks, 32 of 64 warps, 50 %
+// 9.0: 6 blocks, 48 of 64 warps, 75 %
 #include "warplings.cuh"
 
 #define THREADS 256

@@ -31,15 +31,15 @@ impl Checker {
         Ok(Checker { program, workspace })
     }
 
-    /// Runs one kernel of `book/code/kernels/` with `arguments`, and gives the counters.
-    pub(crate) fn run(&self, file: &str, arguments: &[&str]) -> Result<Counters> {
-        let path = Path::new(ROOT).join("book/code/kernels").join(file);
+    /// Runs one kernel of the file `source`, relative to the repository, with `arguments`, and gives the counters.
+    pub(crate) fn run(&self, source: &str, arguments: &[&str]) -> Result<Counters> {
+        let path = Path::new(ROOT).join(source);
         let path = path.to_str().context("the repository's path is not UTF-8")?;
         let output = self.output(&[&["run", path, "--json"], arguments].concat())?;
         let json: Value = serde_json::from_slice(&output.stdout)
             .with_context(|| String::from_utf8_lossy(&output.stderr).into_owned())?;
         if json["verdict"] != "clean" {
-            bail!("{file} is not clean: {json:#}");
+            bail!("{source} is not clean: {json:#}");
         }
         Ok(Counters(json["counters"].clone()))
     }

@@ -10,7 +10,7 @@ pub(crate) fn coalescing(checker: &Checker) -> Result<String> {
     let mut table = Table::new(&["stride", "first float", "sectors", "bytes moved", "asked for", "ratio"]);
     for (stride, offset) in [(1, 0), (1, 1), (2, 0), (4, 0), (8, 0), (2048, 0), (0, 0)] {
         let arguments = strided_load(stride, offset);
-        let counters = checker.run("strided_load.cu", &words(&arguments))?;
+        let counters = checker.run("book/code/kernels/strided_load.cu", &words(&arguments))?;
         let sectors = counters.get("global_load_sectors")?;
         let asked = counters.get("global_load_bytes")?;
         let moved = 32 * sectors;
@@ -23,7 +23,7 @@ pub(crate) fn coalescing(checker: &Checker) -> Result<String> {
             format!("{:.2}", moved as f64 / asked as f64),
         ]);
     }
-    Ok(table.finish(&command("strided_load.cu", &strided_load(2, 0))))
+    Ok(table.finish(&command("book/code/kernels/strided_load.cu", &strided_load(2, 0))))
 }
 
 fn strided_load(stride: u32, offset: u32) -> String {
@@ -38,7 +38,7 @@ pub(crate) fn banks(checker: &Checker) -> Result<String> {
         Table::new(&["stride", "wavefronts to load", "wavefronts to store", "bank conflicts of the load"]);
     for stride in [1, 2, 3, 4, 8, 16, 32, 33] {
         let arguments = strided_shared(stride);
-        let counters = checker.run("strided_shared.cu", &words(&arguments))?;
+        let counters = checker.run("book/code/kernels/strided_shared.cu", &words(&arguments))?;
         table.row([
             stride.to_string(),
             counters.get("shared_load_wavefronts")?.to_string(),
@@ -46,7 +46,7 @@ pub(crate) fn banks(checker: &Checker) -> Result<String> {
             counters.get("shared_load_bank_conflicts")?.to_string(),
         ]);
     }
-    Ok(table.finish(&command("strided_shared.cu", &strided_shared(2))))
+    Ok(table.finish(&command("book/code/kernels/strided_shared.cu", &strided_shared(2))))
 }
 
 fn strided_shared(stride: u32) -> String {
@@ -64,7 +64,7 @@ pub(crate) fn divergence(checker: &Checker) -> Result<String> {
         "active lanes on average",
     ]);
     for (kernel, condition) in [("by_lane", "`threadIdx.x % 2`"), ("by_warp", "`(threadIdx.x / 32) % 2`")] {
-        let counters = checker.run("divergence.cu", &words(&divergent(kernel)))?;
+        let counters = checker.run("book/code/kernels/divergence.cu", &words(&divergent(kernel)))?;
         let by_warp = counters.get("warp_instructions")?;
         let by_thread = counters.get("thread_instructions")?;
         table.row([
@@ -76,7 +76,7 @@ pub(crate) fn divergence(checker: &Checker) -> Result<String> {
             format!("{:.1}", by_thread as f64 / by_warp as f64),
         ]);
     }
-    Ok(table.finish(&command("divergence.cu", &divergent("by_lane"))))
+    Ok(table.finish(&command("book/code/kernels/divergence.cu", &divergent("by_lane"))))
 }
 
 fn divergent(kernel: &str) -> String {
@@ -136,6 +136,31 @@ pub(crate) fn padding(checker: &Checker) -> Result<String> {
     Ok(table.finish(&judging("06", solution)))
 }
 
+/// What warps ask of global memory in 08, one float at a time and four at a time.
+pub(crate) fn vectorized(checker: &Checker) -> Result<String> {
+    let mut table =
+        Table::new(&["kernel", "requests to load", "bytes each", "sectors each", "sectors in all"]);
+    let arguments = "--grid 4,4 --block 8,32 --arg buf:f32:16384:rand --arg buf:f32:16384:rand --arg buf:f32:16384 \
+                     --arg i32:128 --arg i32:128 --arg i32:128";
+    let solution = "solutions/08_vectorized/kernel.cu";
+    for (name, source) in [
+        ("single floats (the stub)", "exercises/08_vectorized/stub.cu"),
+        ("`float4` (the solution)", solution),
+    ] {
+        let counters = checker.run(source, &words(arguments))?;
+        let requests = counters.get("global_load_requests")?;
+        let sectors = counters.get("global_load_sectors")?;
+        table.row([
+            name.to_owned(),
+            thousands(requests),
+            (counters.get("global_load_bytes")? / requests).to_string(),
+            format!("{:.0}", sectors as f64 / requests as f64),
+            thousands(sectors),
+        ]);
+    }
+    Ok(table.finish(&command(solution, arguments)))
+}
+
 /// What the judged kernel has for the requirement `key`.
 fn requirement(verdict: &Value, key: &str) -> Result<f64> {
     verdict["requirements"]
@@ -150,7 +175,7 @@ fn words(arguments: &str) -> Vec<&str> {
 }
 
 fn command(file: &str, arguments: &str) -> String {
-    format!("cargo run -p checker -- run book/code/kernels/{file} {arguments} --json")
+    format!("cargo run -p checker -- run {file} {arguments} --json")
 }
 
 fn judging(number: &str, source: &str) -> String {
@@ -158,7 +183,7 @@ fn judging(number: &str, source: &str) -> String {
 }
 
 /// 12345 as 12,345.
-fn thousands(number: u64) -> String {
+pub(crate) fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();
     for (i, digit) in digits.chars().enumerate() {

@@ -6,7 +6,10 @@
 
 mod checker;
 mod experiment;
+mod measurement;
+mod occupancy;
 mod picture;
+mod requirement;
 mod roofline;
 mod svg;
 mod verdict;
@@ -16,25 +19,35 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 
 use crate::checker::Checker;
+use crate::measurement::Measurements;
 
-/// Draws a figure that needs no run.
+/// Makes a figure that needs no run.
 type Draw = fn() -> String;
 
-/// The drawn figures: file name and picture.
-const DRAWN: [(&str, Draw); 3] =
-    [("sectors.svg", picture::sectors), ("banks.svg", picture::banks), ("roofline.svg", roofline::picture)];
+/// The figures that need no run: file name and contents.
+const DRAWN: [(&str, Draw); 7] = [
+    ("sectors.svg", picture::sectors),
+    ("banks.svg", picture::padded_column),
+    ("banks_row_column.svg", picture::row_and_column),
+    ("banks_strides.svg", picture::strides),
+    ("occupancy_budgets.md", occupancy::budgets),
+    ("occupancy_registers.md", occupancy::registers),
+    ("occupancy_tiles.md", occupancy::tiles),
+];
 
 /// Makes a figure of what the checker says.
 type Count = fn(&Checker) -> Result<String>;
 
 /// The counted figures: file name and contents.
-const COUNTED: [(&str, Count); 9] = [
+const COUNTED: [(&str, Count); 11] = [
     ("coalescing.md", experiment::coalescing),
     ("banks.md", experiment::banks),
     ("divergence.md", experiment::divergence),
     ("intensity.md", experiment::intensity),
     ("transpose.md", experiment::transpose),
     ("padding.md", experiment::padding),
+    ("occupancy.md", occupancy::exercise),
+    ("vectorized.md", experiment::vectorized),
     ("verdict.md", verdict::sample),
     ("race.md", verdict::race),
     ("look.md", verdict::close_up),
@@ -54,9 +67,24 @@ fn main() -> Result<()> {
     for (name, draw) in DRAWN {
         output.put(name, &draw())?;
     }
+    let measurements = Measurements::read()?;
+    output.put("roofline.svg", &roofline::picture(&measurements)?)?;
     let checker = Checker::new(program)?;
     for (name, count) in COUNTED {
         output.put(name, &count(&checker).with_context(|| format!("{name} cannot be made"))?)?;
+    }
+    for course::Entry { exercise, folder } in course::all() {
+        let number = u32::from(exercise.number);
+        let name = format!("needed/{folder}.md");
+        let table = requirement::table(&checker, number, folder);
+        if let Some(table) = table.with_context(|| format!("{name} cannot be made"))? {
+            output.put(&name, &table)?;
+        }
+        if Measurements::has_table(number) {
+            let name = format!("measured/{folder}.md");
+            let table = measurements.table(number);
+            output.put(&name, &table.with_context(|| format!("{name} cannot be made"))?)?;
+        }
     }
     output.finish()
 }
@@ -64,11 +92,11 @@ fn main() -> Result<()> {
 /// Where figures go: into the book, or into a comparison with what is there.
 struct Output {
     check: bool,
-    stale: Vec<&'static str>,
+    stale: Vec<String>,
 }
 
 impl Output {
-    fn put(&mut self, name: &'static str, text: &str) -> Result<()> {
+    fn put(&mut self, name: &str, text: &str) -> Result<()> {
         let path = Path::new(checker::ROOT).join("book/src/generated").join(name);
         let old = std::fs::read_to_string(&path).unwrap_or_default();
         if old == text {
@@ -76,8 +104,11 @@ impl Output {
         }
         if self.check {
             eprintln!("--- {name} as committed\n{old}\n+++ {name} as it is now\n{text}");
-            self.stale.push(name);
+            self.stale.push(name.to_owned());
         } else {
+            if let Some(folder) = path.parent() {
+                std::fs::create_dir_all(folder)?;
+            }
             std::fs::write(&path, text).with_context(|| format!("{} cannot be written", path.display()))?;
             println!("wrote {name}");
         }

@@ -9,12 +9,12 @@ const BANKS: usize = 32;
 
 /// Memory as a row of floats, grouped into sectors, for four strides.
 pub(crate) fn sectors() -> String {
-    let (left, cell) = (10.0, 7.0);
+    let (left, cell) = (12.0, 10.5);
     let shown = 64;
     let mut svg =
-        Svg::new(480.0, 290.0, "The sectors that a warp's load touches, for strides of 1, 2, 8 and 0 floats");
+        Svg::new(704.0, 372.0, "The sectors that a warp's load touches, for strides of 1, 2, 8 and 0 floats");
     for (row, stride) in [1, 2, 8, 0].into_iter().enumerate() {
-        let top = 30.0 + 66.0 * row as f64;
+        let top = 34.0 + 84.0 * row as f64;
         let words: Vec<usize> = (0..LANES).map(|lane| stride * lane).collect();
         let mut touched: Vec<usize> = words.iter().map(|word| word / SECTOR).collect();
         touched.dedup();
@@ -27,7 +27,7 @@ pub(crate) fn sectors() -> String {
             1 => "1 sector".to_owned(),
             n => format!("{n} sectors"),
         };
-        svg.text(left, top - 6.0, 14, "start", &format!("{what}: {count}"));
+        svg.text(left, top - 8.0, 15, "start", &format!("{what}: {count}"));
         for word in 0..shown {
             let class = match (words.contains(&word), touched.contains(&(word / SECTOR))) {
                 (true, _) => "good",
@@ -35,55 +35,86 @@ pub(crate) fn sectors() -> String {
                 (false, false) => "",
             };
             let x = left + cell * word as f64 + (word / SECTOR) as f64;
-            svg.cell(x, top, cell, 24.0, class);
+            svg.cell(x, top, cell, 28.0, class);
+            if class == "waste" {
+                svg.line(&[(x, top + 28.0), (x + cell, top)], 0.8);
+            }
         }
         if words[LANES - 1] >= shown {
-            svg.text(left + (cell + 1.0 / 8.0) * shown as f64 + 4.0, top + 38.0, 11, "end", "and so on");
+            svg.text(left + (cell + 1.0 / 8.0) * shown as f64 + 4.0, top + 44.0, 13, "end", "and so on");
         }
     }
     svg.finish()
 }
 
-/// A warp's lanes in rows of a shared tile: a row, a column, and a column of the padded tile.
-pub(crate) fn banks() -> String {
-    let mut svg = Svg::new(
-        480.0,
-        250.0,
+/// A warp's lanes in a shared tile: a row, a column, and a column of the padded tile.
+pub(crate) fn padded_column() -> String {
+    banks(
         "Lanes by bank: a row of a 32 by 32 tile, a column of it, a column of a 32 by 33 tile",
-    );
-    let cases = [("a row", 1), ("a column, [32][32]", 32), ("a column, [32][33]", 33)];
-    let cell = 4.4;
-    for (i, (title, stride)) in cases.into_iter().enumerate() {
-        let (left, top) = (10.0 + 160.0 * i as f64, 44.0);
-        svg.text(left + cell * 16.0, 18.0, 14, "middle", title);
-        svg.text(left, 38.0, 11, "start", "bank 0");
-        svg.text(left + cell * BANKS as f64, 38.0, 11, "end", "31");
-        for bank in 0..BANKS {
-            if bank % 2 == 0 {
-                svg.area(left + cell * bank as f64, top, cell, cell * LANES as f64, "faint");
+        &[("a row", 1), ("a column, [32][32]", 32), ("a column, [32][33]", 33)],
+    )
+}
+
+/// A row and a column of the tile without padding.
+pub(crate) fn row_and_column() -> String {
+    banks("Lanes by bank: a row of a 32 by 32 tile, and a column of it", &[("a row", 1), ("a column", 32)])
+}
+
+/// From no conflict to the worst, and a broadcast.
+pub(crate) fn strides() -> String {
+    banks(
+        "Lanes by bank for strides of 1, 2 and 32 words, and for one word that all lanes read",
+        &[("stride 1", 1), ("stride 2", 2), ("stride 32", 32), ("one word", 0)],
+    )
+}
+
+/// One panel for each stride, a row in it for each lane, a column for each bank. A bank that has several words to deliver is
+/// drawn as bars, not only in another colour.
+fn banks(label: &'static str, cases: &[(&str, usize)]) -> String {
+    let (width, gap) = (704.0, 24.0);
+    let panel = ((width - gap * (cases.len() - 1) as f64) / cases.len() as f64).min(240.0);
+    let cell = panel / BANKS as f64;
+    let (top, side) = (58.0, cell * LANES as f64);
+    let used = panel * cases.len() as f64 + gap * (cases.len() - 1) as f64;
+    let mut svg = Svg::new(width, top + side + 70.0, label);
+    for (i, (title, stride)) in cases.iter().enumerate() {
+        let left = (width - used) / 2.0 + (panel + gap) * i as f64;
+        svg.text(left + panel / 2.0, 20.0, 16, "middle", title);
+        svg.text(left, top - 8.0, 13, "start", "bank 0");
+        svg.text(left + panel, top - 8.0, 13, "end", "31");
+        for bank in (0..BANKS).step_by(2) {
+            svg.area(left + cell * bank as f64, top, cell, side, "faint");
+        }
+        let words: Vec<usize> = (0..LANES).map(|lane| stride * lane).collect();
+        let mut by_bank = [const { Vec::new() }; BANKS];
+        for word in &words {
+            let in_bank: &mut Vec<usize> = &mut by_bank[word % BANKS];
+            if !in_bank.contains(word) {
+                in_bank.push(*word);
             }
         }
-        let mut by_bank = [0; BANKS];
-        for lane in 0..LANES {
-            let bank = stride * lane % BANKS;
-            by_bank[bank] += 1;
-            let class = if i == 1 { "bad strong" } else { "good strong" };
-            svg.area(left + cell * bank as f64, top + cell * lane as f64, cell, cell, class);
+        let wavefronts = by_bank.iter().map(Vec::len).max().unwrap_or(0);
+        for (lane, word) in words.iter().enumerate() {
+            let bank = word % BANKS;
+            let (x, y) = (left + cell * bank as f64, top + cell * lane as f64);
+            if by_bank[bank].len() > 1 {
+                svg.area(x, y, cell, cell, "bad strong");
+                svg.area(x, y + cell * 0.35, cell, cell * 0.3, "gap");
+            } else {
+                svg.area(x, y, cell, cell, "good strong");
+            }
         }
-        svg.line(
-            &[
-                (left, top),
-                (left + cell * 32.0, top),
-                (left + cell * 32.0, top + cell * 32.0),
-                (left, top + cell * 32.0),
-                (left, top),
-            ],
-            0.8,
-        );
-        let wavefronts = by_bank.iter().max().copied().unwrap_or(0);
+        svg.frame(left, top, panel, side);
         let plural = if wavefronts == 1 { "" } else { "s" };
-        svg.text(left + cell * 16.0, 206.0, 13, "middle", &format!("{wavefronts} wavefront{plural}"));
+        svg.text(
+            left + panel / 2.0,
+            top + side + 24.0,
+            15,
+            "middle",
+            &format!("{wavefronts} wavefront{plural}"),
+        );
     }
-    svg.text(10.0, 236.0, 12, "start", "One line for each lane, from lane 0 at the top to lane 31.");
+    let legend = "One line for each lane, from lane 0 at the top to lane 31. Striped: another lane needs another word of this bank.";
+    svg.text((width - used) / 2.0, top + side + 56.0, 13, "start", legend);
     svg.finish()
 }

@@ -38,6 +38,11 @@ impl Svg {
         );
     }
 
+    /// The outline of a rectangle.
+    pub(crate) fn frame(&mut self, x: f64, y: f64, width: f64, height: f64) {
+        self.line(&[(x, y), (x + width, y), (x + width, y + height), (x, y + height), (x, y)], 0.8);
+    }
+
     /// Text; `anchor` is `start`, `middle` or `end`.
     pub(crate) fn text(&mut self, x: f64, y: f64, size: u32, anchor: &str, text: &str) {
         let text = text.replace('&', "&amp;").replace('<', "&lt;");
@@ -59,7 +64,19 @@ impl Svg {
 
     /// A dot.
     pub(crate) fn dot(&mut self, x: f64, y: f64, class: &str) {
-        let _ = writeln!(self.body, r#"<circle cx="{x:.1}" cy="{y:.1}" r="5" class="dot {class}"/>"#);
+        let _ = writeln!(self.body, r#"<circle cx="{x:.1}" cy="{y:.1}" r="6" class="dot {class}"/>"#);
+    }
+
+    /// A diamond.
+    pub(crate) fn diamond(&mut self, x: f64, y: f64, class: &str) {
+        let _ = writeln!(
+            self.body,
+            r#"<path d="M{:.1} {y:.1} L{x:.1} {:.1} L{:.1} {y:.1} L{x:.1} {:.1} Z" class="dot {class}"/>"#,
+            x - 7.5,
+            y - 7.5,
+            x + 7.5,
+            y + 7.5
+        );
     }
 
     /// The finished file. No blank lines: they would end an HTML block in Markdown.

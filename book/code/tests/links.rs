@@ -45,17 +45,6 @@ fn every_exercise_has_a_chapter() {
     }
 }
 
-/// The speed-up of the reference on an H200, as the exercise's description has it.
-#[test]
-fn every_chapter_tells_the_references_speed() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    for course::Entry { exercise, folder } in course::all() {
-        let Some(factor) = exercise.speed.and_then(|speed| speed.h200_reference) else { continue };
-        let chapter = std::fs::read_to_string(root.join(format!("book/src/exercises/{folder}.md"))).unwrap();
-        assert!(chapter.contains(&factor.to_string()), "the chapter of {folder} does not say {factor}");
-    }
-}
-
 #[test]
 fn the_readme_shows_a_real_verdict() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

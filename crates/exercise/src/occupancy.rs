@@ -69,8 +69,6 @@ pub struct Sm {
     partitions: u32,
 }
 
-/// Registers per SM, and per block: 65,536 since compute capability 5.0.
-const REGISTERS: u32 = 65_536;
 /// Registers are handed out to warps in units of this many.
 const REGISTER_UNIT: u32 = 256;
 
@@ -103,6 +101,8 @@ const fn late(capability: (u32, u32), warps: u32, blocks: u32, shared: u32) -> S
 }
 
 impl Sm {
+    /// Registers of 32 bits per SM, and per block: since compute capability 5.0.
+    pub const REGISTERS: u32 = 65_536;
     /// Compute capability 6.0 (P100).
     pub const SM_60: Sm = early((6, 0), 64, 32, 64, 48);
     /// 7.0 (V100).
@@ -127,7 +127,7 @@ impl Sm {
         let warps = block.threads.div_ceil(limits::WARP_SIZE).max(1);
         let registers = block.registers_per_thread.max(1).saturating_mul(limits::WARP_SIZE);
         let registers_per_warp = registers.checked_next_multiple_of(REGISTER_UNIT).unwrap_or(u32::MAX);
-        let warps_by_registers = REGISTERS / self.partitions / registers_per_warp * self.partitions;
+        let warps_by_registers = Sm::REGISTERS / self.partitions / registers_per_warp * self.partitions;
         let shared = block.shared_bytes.saturating_add(self.shared_reserved);
         let shared = shared.checked_next_multiple_of(self.shared_unit).unwrap_or(u32::MAX).max(1);
         let blocks_by_shared =
