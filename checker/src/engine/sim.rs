@@ -2,7 +2,7 @@
 
 use warpsim::{
     BarrierProblem, BufferId, Detail, Device, Fault, FaultKind, Footprint, Launch, LaunchError, Party,
-    Program, Report, Severity, Sink, Space, Touch,
+    Program, Report, Severity, Sink, Source, Space, Touch,
 };
 
 use super::{Again, Arg, Contents, Observation, Outcome, Task};
@@ -161,7 +161,7 @@ fn labels(fault: &Fault) -> (&'static str, &'static str) {
         Detail::Race { touch, other, .. } => (touched(touch), touched(other)),
         Detail::Copy { is_async: true, .. } => ("copied to again here", "being copied to since here"),
         Detail::Copy { touch, .. } => (touched(touch), "being copied to since here"),
-        Detail::Uninitialized { sink, .. } => {
+        Detail::Uninitialized { sink, source } => {
             let used = match sink {
                 Sink::Branch => "decides here",
                 Sink::Address => "part of this address",
@@ -173,6 +173,7 @@ fn labels(fault: &Fault) -> (&'static str, &'static str) {
                 Some(other) if other.pc == fault.party.pc => {
                     ("updated here, never written before", "also here")
                 }
+                Some(_) if matches!(source, Source::Lane { .. }) => ("asks a lane that is not there", used),
                 Some(_) => ("read here, never written", used),
                 None => (used, "also here"),
             }
@@ -189,6 +190,10 @@ fn labels(fault: &Fault) -> (&'static str, &'static str) {
         Detail::Barrier { problem: BarrierProblem::ExitedEarlier, .. } => {
             ("the others meet here", "some threads left here")
         }
+        Detail::Barrier {
+            problem: BarrierProblem::CallerNotInMask | BarrierProblem::NamedLaneElsewhere,
+            ..
+        } => ("some lanes get here", "others are here"),
         Detail::Barrier { .. } => ("some threads wait here", "others are here"),
         Detail::AliasedShared { .. } => ("one array here", "the other here"),
         Detail::Assert { .. } => ("fails here", "also here"),

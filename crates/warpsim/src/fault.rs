@@ -1,8 +1,5 @@
 //! What a kernel did wrong, as typed facts. The words are in [`Fault`]'s `Display` (module `message`).
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-
 use serde::{Deserialize, Serialize};
 
 /// What kind of fault.
@@ -124,42 +121,131 @@ pub enum Sink {
     Store,
 }
 
+/// A place in a buffer or variable, or beside it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// The buffer or variable, as the source calls it.
+    pub name: String,
+    /// Its size.
+    pub bytes: u64,
+    /// Bytes from its start.
+    pub offset: i64,
+    /// Bytes of one element: as the access took it, until somebody knows its type.
+    pub element: u32,
+    /// For an array of arrays its dimensions but for the first, as in the declaration.
+    pub inner: Vec<u64>,
+    /// It is `extern __shared__`: as long as the launch says.
+    pub is_dynamic: bool,
+}
+
+/// What was never written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// A variable of the program, which memory never held.
+    Register,
+    /// Memory, where the fault's first party read it.
+    Memory {
+        /// Where, if it is known.
+        place: Option<Place>,
+    },
+    /// A lane of the warp that a shuffle asked in vain.
+    Lane {
+        /// Which.
+        lane: u32,
+        /// Why it has nothing to give.
+        why: Absent,
+    },
+}
+
+/// Why a lane gives a shuffle nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Absent {
+    /// The block has fewer threads.
+    NotInBlock,
+    /// It has exited.
+    Left,
+    /// It is elsewhere in the code, or not in the mask.
+    Elsewhere,
+}
+
+/// What would keep two accesses apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Remedy {
+    /// That one thread writes instead of several.
+    OneWriter,
+    /// An element for each thread. `of_loop`: or a barrier, if the same instruction writes in turns.
+    OwnElement {
+        /// See there.
+        of_loop: bool,
+    },
+    /// A barrier on the way from one to the other: of the warp, or of the block.
+    Barrier {
+        /// `__syncwarp()` is enough.
+        of_warp: bool,
+        /// Where on the way.
+        round: Round,
+    },
+    /// A barrier after the wait for an asynchronous copy.
+    BarrierAfterWait {
+        /// `__syncwarp()` is enough.
+        of_warp: bool,
+    },
+    /// That both are atomic.
+    Atomic,
+    /// Fences around what tells one block of the other.
+    Fence,
+    /// Two launches, or two buffers.
+    Launches,
+    /// That a lock is released by an atomic.
+    Unlock,
+    /// Fences inside of a lock.
+    Lock,
+}
+
+/// In which order two accesses follow each other in the code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Round {
+    /// One after the other, with no loop between.
+    Same {
+        /// The fault's other party comes first.
+        first_is_other: bool,
+    },
+    /// The second is in a later round of a loop around both.
+    Next {
+        /// The fault's other party comes first.
+        first_is_other: bool,
+    },
+    /// One statement in a loop: either.
+    Either,
+}
+
 /// Particulars of a fault.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
 pub enum Detail {
-    /// Out of bounds or misaligned: the access and the nearest buffer.
-    Access {
-        touch: Touch,
-        bytes: u32,
-        address: u64,
-        buffer: Option<String>,
-        buffer_bytes: u64,
-        /** Bytes past the end (positive) or before the start (negative). */
-        outside: i64,
-    },
-    /// A race: how each side touched it, the array's or buffer's name, the byte offset in it.
+    /// Out of bounds or misaligned: the access, and where it is in or beside the nearest buffer.
+    Access { touch: Touch, bytes: u32, address: u64, place: Option<Place> },
+    /// A race: how each side touched it, where, and what would help.
     Race {
         touch: Touch,
         other: Touch,
-        buffer: Option<String>,
-        offset: u64,
+        place: Option<Place>,
         same_warp: bool,
         same_block: bool,
         same_value: bool,
         /** The other side is an asynchronous copy, which its thread has waited for. */
         after_copy: bool,
+        remedy: Remedy,
     },
     /// An access to what a copy is still filling: how, whether by another copy, and where.
-    Copy { touch: Touch, is_async: bool, buffer: Option<String>, offset: u64 },
+    Copy { touch: Touch, is_async: bool, place: Option<Place> },
     /// An uninitialised value: where it ended, and what was never written.
-    Uninitialized {
-        sink: Sink,
-        buffer: Option<String>,
-        /** It never came from memory: a variable without a value. */
-        register: bool,
-    },
+    Uninitialized { sink: Sink, source: Source },
     /// A divergent barrier.
     Barrier { problem: BarrierProblem, present: u32, missing: u32 },
     /// Two `extern __shared__` arrays.
@@ -222,76 +308,15 @@ pub enum BarrierProblem {
     PartOfWarp,
 }
 
-/// De-duplicates faults by (kind, line, other line, buffer that was missed) and sorts them by what a learner should read first: errors
-/// before warnings, causes before their likely consequences, and then in the order given, which is that of the
-/// blocks. Of those that coincide, an error is kept rather than a warning, and a race between threads that are far
-/// apart rather than one between neighbours, for its remedy is one for both.
-pub(crate) fn arrange(faults: Vec<Fault>) -> Vec<Fault> {
-    let mut arranged: Vec<Fault> = Vec::new();
-    let mut by_lines: HashMap<_, usize> = HashMap::new();
-    for fault in faults {
-        let line = |party: &Party| party.at.clone().ok_or(party.pc);
-        // A line may access several buffers.
-        let buffer = match &fault.detail {
-            Detail::Access { buffer, .. } => buffer.clone(),
-            _ => None,
-        };
-        match by_lines.entry((fault.kind, line(&fault.party), fault.other.as_ref().map(line), buffer)) {
-            Entry::Vacant(entry) => {
-                entry.insert(arranged.len());
-                arranged.push(fault);
-            }
-            Entry::Occupied(entry) => {
-                let known = &mut arranged[*entry.get()];
-                let count = known.count + fault.count;
-                if fault.precedence() < known.precedence() {
-                    *known = fault;
-                }
-                known.count = count;
-            }
-        }
-    }
-    // A copy that nobody has waited for races with everything; one word is enough.
-    let lines = |fault: &Fault| {
-        let mut lines =
-            [Some(&fault.party), fault.other.as_ref()].map(|party| party.map(|p| p.at.clone().ok_or(p.pc)));
-        lines.sort();
-        lines
-    };
-    let copies: Vec<_> =
-        arranged.iter().filter(|fault| fault.kind == FaultKind::CopyNotAwaited).map(lines).collect();
-    arranged.retain(|fault| fault.kind != FaultKind::Race || !copies.contains(&lines(fault)));
-    arranged.sort_by_key(|fault| (fault.severity, fault.kind.rank()));
-    arranged
-}
-
 impl Fault {
-    /// Of faults at the same lines, the least is told.
-    fn precedence(&self) -> (Severity, bool, bool) {
-        match self.detail {
-            Detail::Race { same_warp, same_block, .. } => (self.severity, same_block, same_warp),
-            _ => (self.severity, false, false),
-        }
-    }
-}
-
-impl FaultKind {
-    /// Position in a report. An access outside a buffer explains wrong values, wild branches and races; threads
-    /// that miss a barrier explain races; a race explains values that were not yet written; and each of these can
-    /// be why an assertion fails or a loop does not end.
-    fn rank(self) -> u32 {
-        match self {
-            FaultKind::StackOverflow => 0,
-            FaultKind::OutOfBounds => 1,
-            FaultKind::Misaligned => 2,
-            FaultKind::AliasedShared => 3,
-            FaultKind::BarrierDivergence => 4,
-            FaultKind::CopyNotAwaited => 5,
-            FaultKind::Race => 6,
-            FaultKind::UninitializedRead => 7,
-            FaultKind::Assert => 8,
-            FaultKind::Trap => 9,
-            FaultKind::Timeout => 10,
+    /// The places that it names, so that who knows the type of a buffer can say so.
+    pub fn place_mut(&mut self) -> Option<&mut Place> {
+        match &mut self.detail {
+            Detail::Access { place, .. } | Detail::Race { place, .. } | Detail::Copy { place, .. } => {
+                place.as_mut()
+            }
+            Detail::Uninitialized { source: Source::Memory { place }, .. } => place.as_mut(),
+            _ => None,
         }
     }
 }

@@ -70,7 +70,8 @@ mod run;
 
 pub use counters::Counters;
 pub use fault::{
-    BarrierProblem, Detail, Fault, FaultKind, Party, Refused, Severity, Sink, SourceLine, Space, Touch,
+    Absent, BarrierProblem, Detail, Fault, FaultKind, Party, Place, Refused, Remedy, Round, Severity, Sink,
+    Source, SourceLine, Space, Touch,
 };
 pub use launch::{Arg, Checks, Launch, LaunchError, limits};
 pub use memory::{BufferId, Device};

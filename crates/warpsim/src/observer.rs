@@ -44,7 +44,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use crate::fault::{BarrierProblem, Sink, Space, Touch};
+use crate::fault::{Absent, BarrierProblem, Sink, Space, Touch};
 use crate::pattern::Pattern;
 
 /// Which warp executes which instruction.
@@ -298,9 +298,13 @@ pub trait Observer {
     /// These lanes wait until at most `pending` of the groups of copies that they committed are in flight; `None`: until
     /// no copy is.
     fn copy_wait(&mut self, at: Site, mask: u32, pending: Option<u32>) {}
-    /// Poisoned values of these lanes reach a sink. `origin` is the pc of the load that read unwritten memory;
-    /// `None` for a register that was never written.
+    /// Poisoned values of these lanes reach a sink. `origin` is the pc of what [read](Self::unwritten) unwritten memory
+    /// first, or [asked](Self::absent) an absent lane; `None` for a register that was never written.
     fn poison(&mut self, at: Site, mask: u32, sink: Sink, origin: Option<u32>) {}
+    /// These lanes read memory that nothing wrote, at these addresses in `space`, or start to copy it.
+    fn unwritten(&mut self, at: Site, space: Space, mask: u32, addresses: &[u64; 32]) {}
+    /// By a shuffle, `lane` asks lane `source` of its warp, which has nothing to give.
+    fn absent(&mut self, at: Site, lane: u32, source: u32, why: Absent) {}
     /// Threads exit. `at` is what led them out: the branch to the exit, or what they did before they reached it.
     fn exit(&mut self, at: Site, mask: u32) {}
     /// Threads of the block wait for ever.
@@ -334,6 +338,8 @@ macro_rules! pass_on {
                 copy_commit(at: Site, mask: u32);
                 copy_wait(at: Site, mask: u32, pending: Option<u32>);
                 poison(at: Site, mask: u32, sink: Sink, origin: Option<u32>);
+                unwritten(at: Site, space: Space, mask: u32, addresses: &[u64; 32]);
+                absent(at: Site, lane: u32, source: u32, why: Absent);
                 exit(at: Site, mask: u32);
                 deadlock(block: u64, waiting: &[Waiting]);
             }

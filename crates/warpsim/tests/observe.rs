@@ -128,13 +128,12 @@ fn an_access_outside_names_the_buffer_and_how_far() {
     assert_eq!((findings.faults[0].count, findings.faults[0].party.thread), (2, [35, 0, 0]));
     assert_eq!(
         findings.faults[0].to_string(),
-        "thread (35, 0, 0) of block (0, 0, 0) writes 4 bytes at byte 1048612 of `x`, which has 1048576 (index 262153 \
-         where 262143 is the last) on line 10. Only indices inside `x` may get there: guard the access, or see what its guard lets \
-         through."
+        "thread (35, 0, 0) of block (0, 0, 0) writes `x[262153]` on line 10, but `x` has 262144 elements. Only \
+         indices inside `x` may get there: guard the access, or see what its guard lets through."
     );
     assert_eq!(
         findings.faults[1].to_string(),
-        "thread (0, 0, 0) of block (0, 0, 0) reads 4 bytes that start 8 bytes before `x` on line 11. The index is \
+        "thread (0, 0, 0) of block (0, 0, 0) reads `x[-2]` on line 11, 8 bytes before the start of `x`. The index is \
          negative there: guard it, or start further in."
     );
 }
@@ -156,7 +155,8 @@ fn misaligned_says_by_how_much() {
 #[test]
 fn an_uninitialized_value_is_reported_where_it_was_read() {
     let mut trace = Trace::new(64);
-    trace.read(Shared, (0, WARP), 35, u64::from);
+    let read = trace.at(0, 35);
+    trace.monitors().unwritten(read, Shared, 0b11100, &std::array::from_fn(|lane| 4 * lane as u64));
     let at = trace.at(0, 40);
     for _ in 0..3 {
         trace.monitors().poison(at, 0b1100, Sink::Store, Some(35));
@@ -168,7 +168,7 @@ fn an_uninitialized_value_is_reported_where_it_was_read() {
     assert_eq!(findings.faults[0].space, Some(Shared));
     assert_eq!(
         findings.faults[0].to_string(),
-        "thread (2, 0, 0) of block (0, 0, 0) reads `tile` on line 35 where nothing was written, and the value is stored \
+        "thread (2, 0, 0) of block (0, 0, 0) reads `tile[2]` on line 35 where nothing was written, and the value is stored \
          to global memory on line 40. Have every element written first, by the threads at the edge too, and \
          `__syncthreads()` before reading."
     );
@@ -364,7 +364,7 @@ fn what_is_not_known_is_left_out() {
         sentences,
         [
             "thread (0, 0, 0) of block (0, 0, 0) reads 4 bytes through a null pointer. Check the pointer and the index.",
-            "threads (0, 0, 0) and (1, 0, 0) of block (0, 0, 0) write byte 4 of shared memory with one and the same \
+            "threads (0, 0, 0) and (1, 0, 0) of block (0, 0, 0) write shared memory with one and the same \
              instruction, and which value stays is not defined. Let only one thread write, or use an atomic."
         ]
     );

@@ -570,7 +570,8 @@ fn a_race_is_told_once_with_its_count() {
     assert_eq!(findings.faults[0].count, 96);
     assert_eq!(
         findings.faults[0].to_string(),
-        "thread (32, 0, 0) of block (0, 0, 0) reads byte 0 of `tile` on line 11, and thread (0, 0, 0) writes it on \
-         line 10; nothing orders the two. Put `__syncthreads()` between, where all threads of the block come by.",
+        "thread (32, 0, 0) of block (0, 0, 0) reads `tile[0]` on line 11, and thread (0, 0, 0) writes it on line 10; \
+         nothing orders the two. `__syncthreads()` is missing between line 10 and line 11; all threads of the block must come \
+         by.",
     );
 }

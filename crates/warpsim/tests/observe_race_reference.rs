@@ -292,7 +292,8 @@ fn detected(steps: &[Step]) -> BTreeSet<(Space, u64)> {
     }
     let mut racy = BTreeSet::new();
     for fault in trace.finish().faults.iter().filter(|fault| fault.kind == FaultKind::Race) {
-        let warpsim::Detail::Race { offset, .. } = fault.detail else { panic!("{fault:?}") };
+        let warpsim::Detail::Race { place: Some(place), .. } = &fault.detail else { panic!("{fault:?}") };
+        let offset = place.offset as u64;
         let space = fault.space.unwrap();
         // Both sides did access the place, and were not one thread.
         let other = fault.other.as_ref().unwrap();

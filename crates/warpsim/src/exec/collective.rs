@@ -3,7 +3,7 @@
 use super::access::Part;
 use super::warp::{Fragment, State, Warp};
 use super::{Machine, Stop};
-use crate::fault::{BarrierProblem, Touch};
+use crate::fault::{Absent, BarrierProblem, Touch};
 use crate::isa::AtomicFn;
 use crate::observer::{Observer, Site};
 use crate::pattern::lanes;
@@ -158,7 +158,7 @@ impl<O: Observer> Machine<'_, '_, O> {
                 warp.registers.set_pred(ops.dst[1], elected, active);
                 self.flow(warp, at.pc, ops, active);
             }
-            Step::Matrix(number) => self.matrix(warp, at.pc, number, active),
+            Step::Matrix(number) => self.matrix(warp, number, active),
             Step::LoadMatrix { ref memory, transposed } => {
                 self.load_matrix(warp, fragment, at, memory, transposed, ops, active);
             }
@@ -183,6 +183,7 @@ impl<O: Observer> Machine<'_, '_, O> {
         let value_reg = Register { file: RegisterFile::Word, index: ops.src[0] };
         let (poisoned, from) = (self.poison_of(warp, value_reg), value_reg);
         let (mut out, mut found, mut poison) = ([0; 32], 0u32, 0u32);
+        let (mut sources, mut absent) = ([0; 32], 0);
         for lane in lanes(active) {
             let l = lane as usize;
             // PTX ISA, `shfl.sync`: bits 0-4 of `c` clamp, bits 8-12 cut the warp into segments.
@@ -204,17 +205,36 @@ impl<O: Observer> Machine<'_, '_, O> {
             let source = if inside { j & 31 } else { lane };
             found |= u32::from(inside) << lane;
             out[l] = value[source as usize];
-            let absent = active & members[l] & 1 << source == 0;
-            if absent || poisoned >> source & 1 != 0 {
-                poison |= 1 << lane;
-            }
+            sources[l] = source;
+            absent |= u32::from(active & members[l] & 1 << source == 0) << lane;
+            poison |= (poisoned >> source & 1) << lane;
         }
-        let origin = if poisoned & active != 0 { self.origin_of(warp, from) } else { at.pc + 1 };
+        let origin = if absent == 0 {
+            self.origin_of(warp, from)
+        } else {
+            self.report_absent(warp, at, absent, &sources);
+            at.pc + 1
+        };
+        let poison = poison | absent;
         warp.registers.set_word(ops.dst[0], &out, active);
         warp.registers.set_pred(ops.dst[1], found, active);
         let to = Register { file: RegisterFile::Word, index: ops.dst[0] };
-        self.set_poison(warp, to, active, poison, origin.wrapping_sub(1));
-        self.set_poison(warp, Register { file: RegisterFile::Pred, index: ops.dst[1] }, active, 0, at.pc);
+        self.set_poison(warp, to, active, poison, origin);
+        self.set_poison(warp, Register { file: RegisterFile::Pred, index: ops.dst[1] }, active, 0, 0);
+    }
+
+    /// Lanes ask others, `sources` by lane, that have nothing to give.
+    #[cold]
+    fn report_absent(&mut self, warp: &Warp, at: Site, mask: u32, sources: &Lanes<u32>) {
+        let threads = self.context.threads_per_block() - 32 * warp.index;
+        let lane = mask.trailing_zeros();
+        let source = sources[lane as usize % 32];
+        let why = match () {
+            () if source >= threads => Absent::NotInBlock,
+            () if warp.alive >> source & 1 == 0 => Absent::Left,
+            () => Absent::Elsewhere,
+        };
+        self.observer.absent(at, lane, source, why);
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -317,20 +337,25 @@ impl<O: Observer> Machine<'_, '_, O> {
     }
 
     /// `mma.sync` and `wmma.mma`. Every result depends on values of several lanes: one that was never set spoils them all.
-    fn matrix(&mut self, warp: &mut Warp, pc: u32, number: u32, active: u32) {
+    fn matrix(&mut self, warp: &mut Warp, number: u32, active: u32) {
         let program = self.context.program;
         let (multiply, [d, a, b, c]) = &program.matrices[number as usize];
         let kinds = multiply.fragments;
-        let mut poisoned = 0;
+        let (mut poisoned, mut origin) = (0, 0);
         for (regs, fragment) in [a, b, c].into_iter().zip(&kinds[1..]) {
             for &index in regs {
-                poisoned |= self.poison_of(warp, Register { file: fragment.kind.class(), index }) & active;
+                let reg = Register { file: fragment.kind.class(), index };
+                let lanes = self.poison_of(warp, reg) & active;
+                if poisoned == 0 && lanes != 0 {
+                    origin = self.origin_of(warp, reg);
+                }
+                poisoned |= lanes;
             }
         }
         multiply.run(&mut warp.registers, [d, a, b, c]);
         let poisoned = if poisoned != 0 { active } else { 0 };
         for &index in d {
-            self.set_poison(warp, Register { file: kinds[0].kind.class(), index }, active, poisoned, pc);
+            self.set_poison(warp, Register { file: kinds[0].kind.class(), index }, active, poisoned, origin);
         }
     }
 
@@ -353,6 +378,7 @@ impl<O: Observer> Machine<'_, '_, O> {
         let wanted = if count == 4 { u32::MAX } else { (1 << (8 * count)) - 1 };
         let mut matrices = [[[0u8; 16]; 8]; 4];
         let mut valid = [[[0xffu8; 16]; 8]; 4];
+        let mut origin = 0;
         let mut left = active & wanted;
         while let Some((space, mask, own)) = super::access::next_space_of(rows.space, &addresses, &mut left) {
             let part = Part { space, mask, addresses: &own };
@@ -362,6 +388,9 @@ impl<O: Observer> Machine<'_, '_, O> {
                 let (m, r) = (lane as usize / 8, lane as usize % 8);
                 let place = self.place(warp, part.space, lane as usize, part.addresses[lane as usize]);
                 self.read_place(warp, place, &mut matrices[m][r], &mut valid[m][r]);
+                if let Some(byte) = valid[m][r].iter().position(|&v| v != 0xff).filter(|_| origin == 0) {
+                    origin = self.origin_in_memory(warp, at, &part, 1 << lane, byte as u64);
+                }
             }
         }
         for m in 0..count as usize {
@@ -379,7 +408,7 @@ impl<O: Observer> Machine<'_, '_, O> {
                 }
             }
             warp.registers.set_word(reg.index, &out, active);
-            self.set_poison(warp, reg, active, poison, at.pc);
+            self.set_poison(warp, reg, active, poison, origin);
         }
     }
 }

@@ -3,12 +3,15 @@
 //! The CUDA C++ Programming Guide builds atomic functions so (and the headers of NVIDIA's types do): an ordinary load makes
 //! a first guess, and an `atomicCAS` of the same place goes wrong, to be tried again, unless the guess is what is there.
 //! Whatever the load gave, nothing comes of it that others could have changed meanwhile: it counts as a relaxed load.
+//!
+//! One that compares with a fixed value takes a lock instead.
 
 use crate::observer::Order;
-use crate::program::{Instruction, Memory, Program, Register, Step};
+use crate::program::{Constant, Instruction, Memory, Program, Register, Step};
 
-/// Makes relaxed loads of those in the program's last function, which begins at instruction `first`.
-pub(super) fn relax(program: &mut Program, first: u32) {
+/// Makes relaxed loads of those in the program's last function, which begins at instruction `first`; says if it takes locks.
+pub(super) fn relax(program: &mut Program, first: u32, constants: &[(Register, Constant)]) {
+    let mut takes_locks = false;
     let (code, instructions) = (&mut program.code[first as usize..], &program.instructions[first as usize..]);
     let swaps: Vec<(Memory, u16, Register)> = code
         .iter()
@@ -25,6 +28,9 @@ pub(super) fn relax(program: &mut Program, first: u32) {
         let mut next = 0;
         while let Some(&holder) = holders.get(next) {
             next += 1;
+            takes_locks |= constants
+                .iter()
+                .any(|(reg, constant)| *reg == holder && matches!(constant, Constant::Bits(_)));
             for (inst, instruction) in code
                 .iter_mut()
                 .zip(instructions)
@@ -47,6 +53,7 @@ pub(super) fn relax(program: &mut Program, first: u32) {
             }
         }
     }
+    program.takes_locks |= takes_locks;
 }
 
 /// Whether an atomic instruction, of those that read one value or two, reads two.

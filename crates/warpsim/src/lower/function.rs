@@ -394,7 +394,7 @@ impl<'b, 'm> FunctionLowerer<'b, 'm> {
             }
         }
         let program = &mut self.builder.program;
-        confirm::relax(program, self.first);
+        confirm::relax(program, self.first, &self.frame.constants);
         let mut unset = graph::analyse(program, self.first, &self.frame.returns);
         // Constants and parameters are set before the function runs.
         unset.retain(|reg| {

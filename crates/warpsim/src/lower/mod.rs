@@ -102,6 +102,7 @@ pub(crate) fn lower(module: &Module, kernel: &str) -> Result<Program, LowerError
         max_threads: entry.max_block.map(threads),
         required_block: entry.required_block,
         communicates: false,
+        takes_locks: false,
     };
     let mut builder =
         Builder { module, layout, program, function_numbers: HashMap::new(), queue: vec![entry] };

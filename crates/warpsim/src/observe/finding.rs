@@ -4,8 +4,11 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use super::{Launched, Resolver};
-use crate::fault::{BarrierProblem, Detail, Fault, FaultKind, Party, Severity, Sink, Space, Touch};
+use super::remedy::Pair;
+use super::{Launched, Nearest, Resolver};
+use crate::fault::{
+    Absent, BarrierProblem, Detail, Fault, FaultKind, Party, Place, Severity, Sink, Source, Space, Touch,
+};
 use crate::memory::window;
 
 /// Who did something.
@@ -59,13 +62,21 @@ impl Witness {
     }
 }
 
+/// What was never written.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Unwritten {
+    Register,
+    Memory(Space, u64),
+    Lane(u32, Absent),
+}
+
 /// The particulars of a [`Finding`].
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Facts {
     Access { touch: Touch, space: Space, bytes: u32, address: u64, object: Option<u32> },
     Race { touch: Touch, other: Touch, space: Space, address: u64, same_value: bool, after_copy: bool },
     Copy { touch: Touch, is_async: bool, address: u64 },
-    Uninitialized { sink: Sink, read: Option<(Space, u64)>, register: bool },
+    Uninitialized { sink: Sink, source: Unwritten },
     Barrier { problem: BarrierProblem, present: u32, missing: u32 },
 }
 
@@ -134,7 +145,8 @@ impl Finding {
             thread: context.thread_index(witness.thread),
             block: context.block_index(witness.block),
         };
-        let (space, detail) = self.facts.resolve(&self.party, self.other.as_ref(), *resolver);
+        let element = context.instructions.get(self.party.pc as usize).map_or(0, |facts| facts.element_bytes);
+        let (space, detail) = self.facts.resolve(&self.party, self.other.as_ref(), element, *resolver);
         Fault {
             kind: self.kind,
             severity: self.severity,
@@ -152,8 +164,19 @@ impl Facts {
         self,
         party: &Witness,
         other: Option<&Witness>,
+        element: u8,
         resolver: &dyn Resolver,
     ) -> (Option<Space>, Detail) {
+        let place = |nearest: Option<Nearest>| {
+            nearest.map(|Nearest { name, bytes, offset, is_dynamic }| Place {
+                name,
+                bytes,
+                offset,
+                element: u32::from(element.max(1)),
+                inner: Vec::new(),
+                is_dynamic,
+            })
+        };
         match self {
             Facts::Access { touch, space, bytes, address, object } => {
                 let nearest = match object {
@@ -167,42 +190,37 @@ impl Facts {
                     }
                     _ => (space, address),
                 };
-                let outside = nearest.as_ref().map_or(0, |nearest| {
-                    let past_end =
-                        nearest.offset.saturating_add(i64::from(bytes)).saturating_sub(nearest.bytes as i64);
-                    if nearest.offset < 0 { nearest.offset } else { past_end.max(0) }
-                });
-                let (buffer, buffer_bytes) =
-                    nearest.map_or((None, 0), |nearest| (Some(nearest.name), nearest.bytes));
-                (Some(space), Detail::Access { touch, bytes, address, buffer, buffer_bytes, outside })
+                (Some(space), Detail::Access { touch, bytes, address, place: place(nearest) })
             }
             Facts::Race { touch, other: other_touch, space, address, same_value, after_copy } => {
-                let nearest = resolver.nearest(space, address);
                 let distance = other.map_or(Distance::Threads, |other| party.distance(other));
+                let pair = Pair { party, other, touches: [touch, other_touch], space, distance, after_copy };
                 let detail = Detail::Race {
                     touch,
                     other: other_touch,
-                    offset: nearest.as_ref().map_or(address, |nearest| nearest.offset as u64),
-                    buffer: nearest.map(|nearest| nearest.name),
+                    place: place(resolver.nearest(space, address)),
                     same_warp: distance == Distance::Threads,
                     same_block: distance != Distance::Blocks,
                     same_value,
                     after_copy,
+                    remedy: pair.remedy(resolver),
                 };
                 (Some(space), detail)
             }
             Facts::Copy { touch, is_async, address } => {
-                let nearest = resolver.nearest(Space::Shared, address);
-                let offset = nearest.as_ref().map_or(address, |nearest| nearest.offset as u64);
-                let buffer = nearest.map(|nearest| nearest.name);
-                (Some(Space::Shared), Detail::Copy { touch, is_async, buffer, offset })
+                let place = place(resolver.nearest(Space::Shared, address));
+                (Some(Space::Shared), Detail::Copy { touch, is_async, place })
             }
-            Facts::Uninitialized { sink, read, register } => {
-                let buffer = read
-                    .and_then(|(space, address)| resolver.nearest(space, address))
-                    .map(|nearest| nearest.name);
-                (read.map(|(space, _)| space), Detail::Uninitialized { sink, buffer, register })
-            }
+            Facts::Uninitialized { sink, source } => match source {
+                Unwritten::Register => (None, Detail::Uninitialized { sink, source: Source::Register }),
+                Unwritten::Memory(space, address) => {
+                    let source = Source::Memory { place: place(resolver.nearest(space, address)) };
+                    (Some(space), Detail::Uninitialized { sink, source })
+                }
+                Unwritten::Lane(lane, why) => {
+                    (None, Detail::Uninitialized { sink, source: Source::Lane { lane, why } })
+                }
+            },
             Facts::Barrier { problem, present, missing } => {
                 (None, Detail::Barrier { problem, present, missing })
             }

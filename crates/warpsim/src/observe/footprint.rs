@@ -113,7 +113,7 @@ mod tests {
 
         fn nearest(&self, _: Space, address: u64) -> Option<Nearest> {
             let name = format!("page {}", address / 4096);
-            Some(Nearest { name, bytes: 4096, offset: (address % 4096) as i64 })
+            Some(Nearest { name, bytes: 4096, offset: (address % 4096) as i64, is_dynamic: false })
         }
     }
 

@@ -3,25 +3,44 @@
 //! The executor marks what is read from unwritten memory, and registers without a value, as poison and lets the
 //! mark spread as Memcheck and MemorySanitizer do; copying such a value is no fault. Once a mark decides a branch,
 //! forms an address or is stored to global memory, it has become visible, and is reported here at the place where
-//! it was *read*: that is where the learner can do something about it.
+//! it was *read* first: that is where the learner can do something about it.
 
-use super::finding::{Facts, Finding, FindingSet, Witness};
+use std::collections::HashMap;
+
+use super::finding::{Facts, Finding, FindingSet, Unwritten, Witness};
 use super::{Check, Launched, Tally};
-use crate::fault::{FaultKind, Severity, Sink, Space, Touch};
-use crate::observer::{Access, Detail, Observer, Repeats, Site};
+use crate::fault::{Absent, FaultKind, Severity, Sink, Space};
+use crate::observer::{Detail, Observer, Site};
 use crate::pattern::lanes;
 
 /// `uninitialized_read`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Initcheck {
     findings: FindingSet,
-    /// By instruction: an address that it has read, to name the buffer by.
-    read_at: Vec<Option<(Space, u64)>>,
+    /// By instruction: what it has read last that nothing wrote.
+    reads: HashMap<u32, Read>,
+}
+
+/// Lanes of a warp have read what nothing wrote.
+#[derive(Clone, Debug)]
+struct Read {
+    block: u64,
+    warp: u32,
+    mask: u32,
+    what: What,
+}
+
+#[derive(Clone, Debug)]
+enum What {
+    /// Memory, at these addresses.
+    Memory(Space, Box<[u64; 32]>),
+    /// A lane.
+    Lane(u32, Absent),
 }
 
 impl Initcheck {
-    pub(super) fn new(instructions: usize) -> Initcheck {
-        Initcheck { findings: FindingSet::default(), read_at: vec![None; instructions] }
+    fn remember(&mut self, at: Site, mask: u32, what: What) {
+        self.reads.insert(at.pc, Read { block: at.block, warp: at.warp, mask, what });
     }
 }
 
@@ -37,41 +56,44 @@ impl Check for Initcheck {
 
 impl Observer for Initcheck {
     fn detail() -> Detail {
-        Detail::Grouped
+        Detail::Faults
     }
 
-    #[inline]
-    fn access(&mut self, at: Site, access: &Access<'_>) {
-        let read_at = &mut self.read_at[at.pc as usize];
-        if read_at.is_none() && access.touch != Touch::Write && access.space != Space::Local {
-            *read_at = Some((access.space, access.addresses.of(access.mask.trailing_zeros())));
-        }
+    #[cold]
+    fn unwritten(&mut self, at: Site, space: Space, mask: u32, addresses: &[u64; 32]) {
+        self.remember(at, mask, What::Memory(space, Box::new(*addresses)));
     }
 
-    #[inline]
-    fn loads(&mut self, at: Site, access: &Access<'_>, loads: &Repeats) {
-        // They are executed in order: if the last one has been, all have.
-        if loads.each.last().is_none_or(|last| self.read_at[last.pc as usize].is_some()) {
-            return;
-        }
-        for (at, access) in loads.accesses(at, access) {
-            self.access(at, &access);
-        }
+    #[cold]
+    fn absent(&mut self, at: Site, lane: u32, source: u32, why: Absent) {
+        self.remember(at, 1 << lane, What::Lane(source, why));
     }
 
     fn poison(&mut self, at: Site, mask: u32, sink: Sink, origin: Option<u32>) {
-        let thread = 32 * at.warp + lanes(mask).next().unwrap_or(0);
-        let witness = |pc| Witness { pc, thread, block: at.block };
+        let lane = lanes(mask).next().unwrap_or(0);
+        let user = Witness { pc: at.pc, thread: 32 * at.warp + lane, block: at.block };
+        let read = origin.and_then(|pc| Some((pc, self.reads.get(&pc)?)));
+        let (party, source) = match read {
+            None => (Witness { pc: origin.unwrap_or(at.pc), ..user }, Unwritten::Register),
+            Some((pc, read)) => {
+                // The value may have gone from lane to lane since.
+                let is_same = (read.block, read.warp) == (at.block, at.warp) && read.mask >> lane & 1 != 0;
+                let lane = if is_same { lane } else { read.mask.trailing_zeros() };
+                let source = match &read.what {
+                    What::Memory(space, addresses) => {
+                        Unwritten::Memory(*space, addresses[lane as usize % 32])
+                    }
+                    What::Lane(source, why) => Unwritten::Lane(*source, *why),
+                };
+                (Witness { pc, thread: 32 * read.warp + lane, block: read.block }, source)
+            }
+        };
         let finding = Finding {
             kind: FaultKind::UninitializedRead,
             severity: Severity::Error,
-            party: witness(origin.unwrap_or(at.pc)),
-            other: origin.map(|_| witness(at.pc)),
-            facts: Facts::Uninitialized {
-                sink,
-                read: origin.and_then(|origin| self.read_at[origin as usize]),
-                register: origin.is_none(),
-            },
+            party,
+            other: origin.map(|_| user),
+            facts: Facts::Uninitialized { sink, source },
         };
         self.findings.report(finding, u64::from(mask.count_ones()));
     }

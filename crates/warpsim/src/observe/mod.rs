@@ -18,6 +18,7 @@
 
 use std::collections::BTreeMap;
 
+mod arrange;
 mod copycheck;
 mod divergence;
 mod finding;
@@ -25,12 +26,13 @@ mod footprint;
 mod initcheck;
 mod memcheck;
 mod racecheck;
+mod remedy;
 mod synccheck;
 mod traffic;
 mod worst;
 
 use crate::counters::Counters;
-use crate::fault::{self, BarrierProblem, Fault, Sink, SourceLine, Space};
+use crate::fault::{Absent, BarrierProblem, Fault, Sink, SourceLine, Space};
 use crate::launch::Checks;
 use crate::observer::{Access, Arrival, BadAccess, Detail, Observer, Repeats, Scope, Site, Waiting, pass_on};
 use crate::report::{self, LineCounters, WorstAccess};
@@ -120,6 +122,16 @@ pub trait Resolver {
     /// The buffer or variable that contains an address, else the one it is closest to. Shared memory has offsets
     /// for addresses.
     fn nearest(&self, space: Space, address: u64) -> Option<Nearest>;
+    /// How the second of two instructions, in order of the code, lies to the first; for threads of one warp `__syncwarp()`
+    /// counts as a barrier, too.
+    fn way(&self, first: u32, second: u32, of_warp: bool) -> Way {
+        let _ = (first, second, of_warp);
+        Way::default()
+    }
+    /// How the threads of the kernel tell each other things.
+    fn habits(&self) -> Habits {
+        Habits::default()
+    }
     /// A variable of shared memory by its number, and where an address is from its start.
     fn object(&self, number: u32, address: u64) -> Option<Nearest> {
         let _ = number;
@@ -136,6 +148,28 @@ pub struct Nearest {
     pub bytes: u64,
     /// Bytes from its start to the address.
     pub offset: i64,
+    /// It is `extern __shared__`: as long as the launch says.
+    pub is_dynamic: bool,
+}
+
+/// What lies on the way from one instruction to another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Way {
+    /// A barrier between them.
+    pub has_barrier: bool,
+    /// A loop is around both.
+    pub is_in_loop: bool,
+    /// That loop has a barrier on the way from the second to the first.
+    pub has_barrier_back: bool,
+}
+
+/// What a kernel uses beside barriers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Habits {
+    /// It takes locks: a compare-and-swap with a fixed value.
+    pub locks: bool,
+    /// Atomics or volatile accesses to global memory.
+    pub signals: bool,
 }
 
 /// Everything that was found and counted.
@@ -170,7 +204,7 @@ impl Monitors {
     pub fn new(context: &Context, checks: Checks) -> Monitors {
         let instructions = context.instructions.len();
         let race = checks.race.then(|| Racecheck::new(&context.present_lanes()));
-        let init = checks.init.then(|| Initcheck::new(instructions));
+        let init = checks.init.then(Initcheck::default);
         let sync = checks.sync.then(|| Synccheck::new(context));
         let copies = (checks.race || checks.init).then(Copycheck::default);
         let counters = checks.counters.then(|| (Traffic::new(instructions), Divergence::new(instructions)));
@@ -292,7 +326,7 @@ impl Launched<'_> {
             }
         }
         Findings {
-            faults: fault::arrange(tally.faults),
+            faults: arrange::arrange(tally.faults),
             counters,
             lines: lines.into_iter().map(|(at, counters)| LineCounters { at, counters }).collect(),
             worst: tally.worst,

@@ -95,7 +95,7 @@ mod tests {
         }
 
         fn nearest(&self, _: Space, address: u64) -> Option<Nearest> {
-            Some(Nearest { name: "x".into(), bytes: 4096, offset: address as i64 - 1024 })
+            Some(Nearest { name: "x".into(), bytes: 4096, offset: address as i64 - 1024, is_dynamic: false })
         }
     }
 

@@ -69,6 +69,8 @@ pub struct Program {
     /// Blocks may wait for or pass values to each other (atomics, volatile or ordered accesses to global memory):
     /// run them one after another from the start.
     pub(crate) communicates: bool,
+    /// A compare-and-swap compares with a fixed value: it takes a lock.
+    pub(crate) takes_locks: bool,
 }
 
 /// A register of a function's frame.

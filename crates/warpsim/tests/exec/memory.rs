@@ -217,9 +217,10 @@ fn an_atomic_on_what_nobody_wrote_is_told_unless_it_does_not_mind() {
 fn dynamic_shared_memory_is_as_long_as_the_launch_says() {
     let mut run = with_pointer("mov.u32 %r1, 1;\nst.shared.u32 [%r0+400], %r1;");
     run.words([0]);
-    for (bytes, told) in
-        [(256, "byte 400 of `dynamic`, which has 256"), (0, "the launch asks for no dynamic shared memory")]
-    {
+    for (bytes, told) in [
+        (256, "`dynamic[100]` on line 11, but `dynamic` has 64 elements"),
+        (0, "the launch asks for no dynamic shared memory"),
+    ] {
         run.launch.shared_bytes = bytes;
         let report = run.run();
         assert!(report.faults[0].to_string().contains(told), "{}", report.faults[0]);

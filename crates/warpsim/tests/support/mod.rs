@@ -24,11 +24,17 @@ impl Resolver for Names {
 
     fn nearest(&self, space: Space, address: u64) -> Option<Nearest> {
         match space {
-            Space::Shared => Some(Nearest { name: "tile".to_owned(), bytes: 4096, offset: address as i64 }),
+            Space::Shared => Some(Nearest {
+                name: "tile".to_owned(),
+                bytes: 4096,
+                offset: address as i64,
+                is_dynamic: false,
+            }),
             Space::Global => Some(Nearest {
                 name: "x".to_owned(),
                 bytes: BUFFER_BYTES,
                 offset: address.wrapping_sub(X) as i64,
+                is_dynamic: false,
             }),
             _ => None,
         }
@@ -57,7 +63,7 @@ impl Trace {
 
     pub(crate) fn with_checks(threads: u32, checks: Checks) -> Trace {
         let instructions =
-            vec![InstructionFacts { fp32_flops: 2, is_fp64: false, ..Default::default() }; 1000];
+            vec![InstructionFacts { fp32_flops: 2, element_bytes: 4, ..Default::default() }; 1000];
         let context = Context { grid_dim: [64, 1, 1], block_dim: [threads, 1, 1], instructions };
         let present: Vec<u32> = (0..threads.div_ceil(32))
             .map(|warp| if threads - 32 * warp >= 32 { WARP } else { (1 << (threads % 32)) - 1 })

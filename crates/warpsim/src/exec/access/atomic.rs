@@ -2,7 +2,7 @@
 
 use super::{Part, next_space_of};
 use crate::exec::Machine;
-use crate::exec::interpret::origin;
+use crate::exec::interpret::origin as source;
 use crate::exec::warp::Warp;
 use crate::fault::{Sink, Touch};
 use crate::isa::AtomicFn;
@@ -46,7 +46,7 @@ impl<O: Observer> Machine<'_, '_, O> {
             self.observe(at, Touch::Atomic, &part, &admitted, memory, Some(&b));
             let mask = admitted.mask;
             if poisoned & mask != 0 {
-                let origin = origin(self.origin_of(warp, value));
+                let origin = source(self.origin_of(warp, value));
                 self.observer.poison(at, poisoned & mask, Sink::Store, origin);
             }
             let mut unknown = part.mask & !mask;
@@ -69,8 +69,14 @@ impl<O: Observer> Machine<'_, '_, O> {
                 changed |= new != old[lane];
                 self.write_place(warp, place, &new.to_le_bytes()[..bytes]);
             }
+            let unwritten = unknown & mask;
+            let origin = match unwritten {
+                0 => 0,
+                _ if !self.context.track_poison => 0,
+                _ => self.origin_in_memory(warp, at, &part, unwritten, 0),
+            };
             if guessed != 0 && self.context.track_poison {
-                self.observer.poison(at, guessed, Sink::Store, Some(at.pc));
+                self.observer.poison(at, guessed, Sink::Store, source(origin));
             }
             if wide {
                 warp.registers.set_wide(ops.dst[0], &old, part.mask);
@@ -83,7 +89,7 @@ impl<O: Observer> Machine<'_, '_, O> {
                 Register { file: memory.class, index: ops.dst[0] },
                 part.mask,
                 unknown,
-                at.pc,
+                origin,
             );
         }
         let this = &mut warp.fragments[fragment];

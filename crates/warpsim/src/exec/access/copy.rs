@@ -108,6 +108,12 @@ impl<O: Observer> Machine<'_, '_, O> {
             let start = to.addresses[l] as usize;
             self.shared.valid[start..start + usize::from(copy.bytes)].fill(0xff);
         }
+        let unwritten =
+            lanes(read).filter(|&l| valid[l as usize][..usize::from(size[l as usize])].contains(&0));
+        let unwritten = unwritten.fold(0, |mask, lane| mask | 1 << lane);
+        if unwritten != 0 && self.context.track_poison {
+            self.observer.unwritten(at, Space::Global, unwritten, &from);
+        }
         if mask != 0 {
             let group = warp.copies.committed;
             let to = *to.addresses;
@@ -169,6 +175,9 @@ impl<O: Observer> Machine<'_, '_, O> {
             let range = copy.to[lane] as usize..copy.to[lane] as usize + bytes;
             self.shared.data[range.clone()].copy_from_slice(&copy.data[lane][..bytes]);
             self.shared.valid[range].copy_from_slice(&copy.valid[lane][..bytes]);
+            if copy.valid[lane][..bytes].contains(&0) {
+                self.shared.origins.put(copy.to[lane], bytes as u64, copy.pc + 1);
+            }
         }
         if O::detail() == Detail::Faults {
             return;

@@ -147,7 +147,7 @@ impl<O: Observer> Machine<'_, '_, O> {
         self.observe(at, Touch::Read, part, &admitted, memory, None);
         let mask = admitted.mask;
         if mask != part.mask {
-            self.zero(warp, at, memory, ops, part.mask & !mask);
+            self.zero(warp, memory, ops, part.mask & !mask);
             if mask == 0 {
                 return;
             }
@@ -192,20 +192,24 @@ impl<O: Observer> Machine<'_, '_, O> {
         }
         for (index, &missing) in missing.iter().enumerate().take(count) {
             let reg = value_register(lists, memory, ops.dst[0], ops.imm, index);
-            self.set_poison(warp, reg, mask, missing, at.pc);
+            let origin = match missing {
+                0 => 0,
+                _ => self.origin_in_memory(warp, at, part, missing, index as u64 * u64::from(memory.bytes)),
+            };
+            self.set_poison(warp, reg, mask, missing, origin);
         }
     }
 
     /// Lanes whose access was refused get zero. That has been told; what becomes of it needs no fault of its own.
     #[cold]
-    fn zero(&mut self, warp: &mut Warp, at: Site, memory: &Memory, ops: &Operands, refused: u32) {
+    fn zero(&mut self, warp: &mut Warp, memory: &Memory, ops: &Operands, refused: u32) {
         for index in 0..usize::from(memory.count) {
             let reg = value_register(&self.context.program.lists, memory, ops.dst[0], ops.imm, index);
             match memory.class {
                 RegisterFile::Wide => warp.registers.set_wide(reg.index, &[0; 32], refused),
                 _ => warp.registers.set_word(reg.index, &[0; 32], refused),
             }
-            self.set_poison(warp, reg, refused, 0, at.pc);
+            self.set_poison(warp, reg, refused, 0, 0);
         }
     }
 }

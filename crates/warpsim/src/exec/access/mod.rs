@@ -7,6 +7,7 @@ mod copy;
 pub(crate) mod layout;
 pub(crate) mod load;
 pub(crate) mod on_chip;
+mod origin;
 mod store;
 mod tile;
 pub(crate) mod word;
@@ -267,23 +268,24 @@ impl<O: Observer> Machine<'_, '_, O> {
         warp.registers.origin[self.poison_index(warp, reg)]
     }
 
-    /// Sets which of the lanes in `mask` of a register are poisoned, by the instruction at `pc`.
+    /// Sets which of the lanes in `mask` of a register are poisoned, and where that came from: 0, or 1 more than the
+    /// instruction that read what nothing had written.
     #[inline(always)]
-    pub(crate) fn set_poison(&self, warp: &mut Warp, reg: Register, mask: u32, poisoned: u32, pc: u32) {
+    pub(crate) fn set_poison(&self, warp: &mut Warp, reg: Register, mask: u32, poisoned: u32, origin: u32) {
         if poisoned != 0 || warp.registers.tainted {
-            self.record_poison(warp, reg, mask, poisoned, pc);
+            self.record_poison(warp, reg, mask, poisoned, origin);
         }
     }
 
     #[cold]
-    fn record_poison(&self, warp: &mut Warp, reg: Register, mask: u32, poisoned: u32, pc: u32) {
+    fn record_poison(&self, warp: &mut Warp, reg: Register, mask: u32, poisoned: u32, origin: u32) {
         if !self.context.track_poison {
             return;
         }
         let index = self.poison_index(warp, reg);
         if poisoned != 0 {
             warp.registers.taint();
-            warp.registers.origin[index] = pc.wrapping_add(1);
+            warp.registers.origin[index] = origin;
         }
         let slot = &mut warp.registers.poison[index];
         *slot = (*slot & !mask) | (poisoned & mask);

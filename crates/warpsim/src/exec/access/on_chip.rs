@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::origin::Origins;
 use crate::registers::Lanes;
 
 /// Data, and for each byte 0xFF once it is written.
@@ -9,6 +10,7 @@ use crate::registers::Lanes;
 pub(crate) struct SharedMemory {
     pub(crate) data: Vec<u8>,
     pub(crate) valid: Vec<u8>,
+    pub(crate) origins: Origins,
     /// How much of it is the kernel's.
     pub(crate) bytes: usize,
     /// What the system keeps for itself; it is zero when a block starts.
@@ -18,7 +20,13 @@ pub(crate) struct SharedMemory {
 impl SharedMemory {
     pub(crate) fn new(bytes: usize, reserved: Range<u64>) -> SharedMemory {
         let all = reserved.end as usize;
-        let mut memory = SharedMemory { data: vec![0; all], valid: vec![0; all], bytes, reserved };
+        let mut memory = SharedMemory {
+            data: vec![0; all],
+            valid: vec![0; all],
+            origins: Origins::default(),
+            bytes,
+            reserved,
+        };
         memory.valid[memory.reserved.start as usize..].fill(0xff);
         memory
     }
@@ -27,6 +35,7 @@ impl SharedMemory {
     pub(crate) fn reset(&mut self) {
         self.data.fill(0);
         self.valid[..self.bytes].fill(0);
+        self.origins.clear();
     }
 }
 
@@ -35,6 +44,7 @@ impl SharedMemory {
 pub(crate) struct LocalMemory {
     pub(crate) data: Vec<u8>,
     pub(crate) valid: Vec<u8>,
+    pub(crate) origins: Origins,
     pub(crate) stride: u32,
 }
 
@@ -46,6 +56,7 @@ impl LocalMemory {
             memory.clear();
             memory.resize(32 * stride as usize, 0);
         }
+        self.origins.clear();
         self.stride = stride;
     }
 
@@ -59,6 +70,7 @@ impl LocalMemory {
             }
             *memory = grown;
         }
+        self.origins.clear();
         self.stride = stride;
     }
 
@@ -69,6 +81,7 @@ impl LocalMemory {
 
     /// Marks bytes of some lanes as never written.
     pub(crate) fn invalidate(&mut self, base: u32, bytes: u32, mask: u32) {
+        self.origins.clear();
         for lane in crate::pattern::lanes(mask) {
             let start = (lane * self.stride + base) as usize;
             self.valid[start..start + bytes as usize].fill(0);

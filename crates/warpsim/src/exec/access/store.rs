@@ -157,15 +157,39 @@ impl<O: Observer> Machine<'_, '_, O> {
                 let SharedMemory { data: to, valid, .. } = &mut self.shared;
                 bytes::scatter(to, valid, part.addresses, mask, &shape.eights, data, width);
                 invalidate(valid, part.addresses, mask, poisoned, memory.bytes);
+                self.keep_origins(warp, memory, ops, (Space::Shared, part.addresses), mask, poisoned);
             }
             Space::Local => {
                 let places = warp.local.places(part.addresses);
                 let (to, valid) = (&mut warp.local.data, &mut warp.local.valid);
                 bytes::scatter(to, valid, &places, mask, &[Eight::Scattered; 4], data, width);
                 invalidate(&mut warp.local.valid, &places, mask, poisoned, memory.bytes);
+                self.keep_origins(warp, memory, ops, (Space::Local, &places), mask, poisoned);
             }
             // `admit` lets nobody write here.
             Space::Constant | Space::Param => {}
+        }
+    }
+
+    /// Remembers where values came from that nothing set.
+    #[inline(always)]
+    fn keep_origins(
+        &mut self,
+        warp: &mut Warp,
+        memory: &Memory,
+        ops: &Operands,
+        (space, places): (Space, &Lanes<u64>),
+        mask: u32,
+        poisoned: &[u32],
+    ) {
+        for (index, lanes) in poisoned.iter().map(|lanes| lanes & mask).enumerate() {
+            if lanes != 0 {
+                let bytes = u64::from(memory.bytes);
+                let reg = value_register(&self.context.program.lists, memory, ops.src[1], ops.imm, index);
+                let origin = self.origin_of(warp, reg);
+                let places = places.map(|place| place.wrapping_add(index as u64 * bytes));
+                self.keep_origin(warp, space, &places, lanes, bytes, origin);
+            }
         }
     }
 

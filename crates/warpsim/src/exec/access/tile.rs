@@ -27,6 +27,7 @@ impl<O: Observer> Machine<'_, '_, O> {
         let start = self.addresses(warp, fragment, at, memory, ops.src[0], active);
         let stride = *warp.registers.word(ops.src[1]);
         let (mut data, mut valid) = ([0u8; TILE_BYTES], [0u8; TILE_BYTES]);
+        let mut first_origin = 0;
         for request in 0..tile.requests() {
             let addresses = piece_addresses(access, &start, &stride, request);
             let mut left = active;
@@ -40,7 +41,10 @@ impl<O: Observer> Machine<'_, '_, O> {
                     let range = packed..packed + bytes;
                     if admitted.mask >> lane & 1 != 0 {
                         let place = self.place(warp, space, lane, own[lane]);
-                        self.read_place(warp, place, &mut data[range.clone()], &mut valid[range]);
+                        self.read_place(warp, place, &mut data[range.clone()], &mut valid[range.clone()]);
+                        if first_origin == 0 && valid[range].iter().any(|&v| v != 0xff) {
+                            first_origin = self.origin_in_memory(warp, at, &part, 1 << lane, 0);
+                        }
                     } else {
                         // That it was refused has been told.
                         valid[range].fill(0xff);
@@ -59,7 +63,7 @@ impl<O: Observer> Machine<'_, '_, O> {
                 _ => warp.registers.set_word(reg.index, &value.map(|v| v as u32), active),
             }
             let unknown = if self.context.track_poison { unknown } else { 0 };
-            self.set_poison(warp, *reg, active, unknown, at.pc);
+            self.set_poison(warp, *reg, active, unknown, first_origin);
         }
     }
 
@@ -112,6 +116,17 @@ impl<O: Observer> Machine<'_, '_, O> {
                     self.write_place(warp, place, &data[packed..packed + bytes]);
                     if space != Space::Global && known[packed..packed + bytes].iter().any(|&k| k != 0xff) {
                         self.forget_place(warp, place, &known[packed..packed + bytes]);
+                        if let Some((_, origin)) = first_unknown {
+                            let places = [place.1; 32];
+                            self.keep_origin(
+                                warp,
+                                space,
+                                &places,
+                                1,
+                                bytes as u64,
+                                origin.map_or(0, |pc| pc + 1),
+                            );
+                        }
                     }
                 }
             }
