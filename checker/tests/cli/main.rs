@@ -3,11 +3,15 @@
 mod adversary;
 mod bad_kernel;
 mod bad_run;
+mod class;
 mod corpus;
 mod course;
 mod day;
 mod faults;
 mod gpu;
 mod grade;
+mod gradescope;
 mod report;
 mod scratch;
+#[cfg(target_os = "linux")]
+mod slurm;

@@ -113,12 +113,14 @@ fn canvas_in_one_zip() {
             triple("124", "05", "late"),
             triple("125", "05", "unicode"),
             triple("126", "05", "zipped"),
+            triple("127", "05", "-"),
             triple("anon_Xy9", "05", "anonymous"),
         ]
     );
     let class = import.class();
     assert!(class.handins[&("124".to_owned(), "05_transpose_coalescing".to_owned())].is_late);
-    assert!(class.people.contains_key("127"), "who wrote a text is in the class");
+    let text = &class.handins[&("127".to_owned(), "05_transpose_coalescing".to_owned())];
+    assert!(text.problem.as_ref().is_some_and(|problem| problem.contains("a text or a link")));
     assert_eq!(import.row("123_900").fate, Fate::LeftOut);
     assert_eq!(import.row("writer_127").fate, Fate::NotUnderstood);
     assert_eq!(import.row("readme.txt").fate, Fate::NotUnderstood);
@@ -185,7 +187,10 @@ fn folders_and_checkouts() {
     assert!(import.class().people.contains_key("lee"));
     assert_eq!(import.row("hong.cu").fate, Fate::NotUnderstood);
     let import = Import::of(source.path(), Some(6), None, &[]);
-    assert_eq!(import.taken(), [triple("hong", "06", "loose"), triple("이 영희", "06", "plain")]);
+    assert_eq!(
+        import.taken(),
+        [triple("hong", "06", "loose"), triple("lee", "06", "-"), triple("이 영희", "06", "plain")]
+    );
     // The same in a zip, in a folder of its own.
     let zipped =
         zip(&[("class/kim/05/kernel.cu", b"a"), ("class/lee/05/kernel.cu", b"b"), ("class/lee/06.cu", b"c")]);

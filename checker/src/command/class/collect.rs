@@ -16,11 +16,12 @@ pub(super) fn make_command() -> Command {
     Command::new("collect")
         .about("Write marks: CSV, a file for Canvas or Moodle, JUnit XML, or JSON")
         .after_help(
-            "Points, weights and late days are those of policy.toml; a change of it costs no judging. Canvas takes its own \
-             gradebook export as --roster and gets one assignment, --title, back: the sum of the exercises that are \
-             collected. Who is in the roster and handed in nothing has a row.\n\n\
-             Where something has no verdict, nothing is written and the exit code is 3; with --partial such a mark is left \
-             empty (in Canvas, as it was).",
+            "Points, weights and late days are those of policy.toml; a change of it costs no judging. \
+             Canvas takes its own gradebook export as --roster and gets one assignment, --title, back: the \
+             sum of the exercises that are collected. Who is in the roster and handed in nothing has a \
+             row.\n\n\
+             Where something has no verdict, nothing is written and the exit code is 3; with --partial \
+             such a mark is left empty (in Canvas, as it was).",
         )
         .arg(folder_argument())
         .arg(
@@ -42,7 +43,12 @@ pub(super) fn make_command() -> Command {
                 .help("The assignment's name in Canvas or Moodle"),
         )
         .arg(file_argument("output", "Write to this file; to standard output if left out"))
-        .arg(Arg::new("partial").long("partial").action(ArgAction::SetTrue).help("Write although marks are missing"))
+        .arg(
+            Arg::new("partial")
+                .long("partial")
+                .action(ArgAction::SetTrue)
+                .help("Write although marks are missing"),
+        )
 }
 
 /// A class with all that its marks follow from.

@@ -17,12 +17,14 @@ pub(super) fn make_command() -> Command {
     Command::new("import")
         .about("Take in a zip or folder from Canvas, Gradescope or Moodle, or one folder for each student")
         .after_help(
-            "Zips are read in memory; nothing but .cu files is written. What became of each file is in CLASS/import.csv. \
-             Importing again adds what is new, and replaces what was handed in again.\n\n\
-             The exercise is told by the number that a name begins with (05, 5-transpose, 05_transpose_coalescing.cu) or \
-             by its whole short name, of a .cu file or of a folder. With --exercise, whatever names none is for that one. \
-             Of several files for one exercise, kernel.cu comes first, then one named for the exercise, then the only one; \
-             of kernel.cu, kernel-1.cu and kernel (2).cu the latest. Zips that students handed in are looked into.",
+            "Zips are read in memory; nothing but .cu files is written. What became of each file is in \
+             CLASS/import.csv. Importing again adds what is new, and replaces what was handed in \
+             again.\n\n\
+             The exercise is told by the number that a name begins with (05, 5-transpose, \
+             05_transpose_coalescing.cu) or by its whole short name, of a .cu file or of a folder. With \
+             --exercise, whatever names none is for that one. Of several files for one exercise, kernel.cu \
+             comes first, then one named for the exercise, then the only one; of kernel.cu, kernel-1.cu \
+             and kernel (2).cu the latest. Zips that students handed in are looked into.",
         )
         .arg(
             Arg::new("source")
@@ -39,7 +41,12 @@ pub(super) fn make_command() -> Command {
                 .value_parser(value_parser!(PathBuf))
                 .help("The class's folder, made if need be"),
         )
-        .arg(Arg::new("exercise").long("exercise").value_name("EXERCISE").help("All of it is for this exercise"))
+        .arg(
+            Arg::new("exercise")
+                .long("exercise")
+                .value_name("EXERCISE")
+                .help("All of it is for this exercise"),
+        )
         .arg(
             Arg::new("from")
                 .long("from")

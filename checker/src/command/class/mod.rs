@@ -35,14 +35,13 @@ pub(super) fn make_command() -> Command {
     let command = Command::new("class")
         .about("Grade a class: import hand-ins, judge them on one machine or a cluster, collect marks")
         .after_help(
-            "The steps, for one machine:\n  \
-             checker class import submissions.zip --into CLASS --exercise 05\n  \
-             checker class plan CLASS\n  \
-             checker class work CLASS\n  \
-             checker class collect CLASS --format canvas --roster gradebook.csv --title \"Transpose\" --output marks.csv\n\
+            "The steps, for one machine:\n checker class import submissions.zip --into CLASS --exercise \
+             05\n checker class plan CLASS\n checker class work CLASS\n checker class collect CLASS \
+             --format canvas --roster gradebook.csv --title \"Transpose\" --output marks.csv\n\
              On a cluster, `sbatch CLASS/job.sbatch` takes the place of `class work`.\n\n\
-             All of a class is in one folder: what was handed in, the plans, the results. policy.toml and roster.csv in \
-             it are used if they are there. secret.json holds the seed of the inputs; students must not see it.",
+             All of a class is in one folder: what was handed in, the plans, the results. policy.toml and \
+             roster.csv in it are used if they are there. secret.json holds the seed of the inputs; \
+             students must not see it.",
         )
         .subcommand_required(true)
         .disable_help_subcommand(true);

@@ -21,9 +21,10 @@ pub(super) fn make_command() -> Command {
     Command::new("plan")
         .about("Freeze what is to be judged, deal it out to tasks, and write CLASS/job.sbatch")
         .after_help(
-            "A plan is never changed: planning again after another import makes a new one, and what was judged by the same \
-             checker, compiler, seed and limits is not judged again. Whoever handed in the same text is judged once. \
-             Workers of another checker, course or compiler refuse the plan.",
+            "A plan is never changed: planning again after another import makes a new one, and what was \
+             judged by the same checker, compiler, seed and limits is not judged again. Whoever handed in \
+             the same text is judged once. Workers of another checker, course or compiler refuse the \
+             plan.",
         )
         .arg(folder_argument())
         .arg(exercises_argument("Plan only this exercise; can be given several times"))
@@ -44,11 +45,9 @@ pub(super) fn make_command() -> Command {
                 .default_value("4")
                 .help("Cores of each task of a job"),
         )
-        .arg(
-            number("seed", "N")
-                .value_parser(value_parser!(u64))
-                .help("Draw the inputs from this seed; if left out, from one that nobody knows. It stays the class's"),
-        )
+        .arg(number("seed", "N").value_parser(value_parser!(u64)).help(
+            "Draw the inputs from this seed; if left out, from one that nobody knows. It stays the class's",
+        ))
         .arg(
             number("engine", "ENGINE")
                 .value_parser(["sim", "auto", "gpu"])

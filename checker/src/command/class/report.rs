@@ -21,9 +21,9 @@ pub(super) fn make_command() -> Command {
     Command::new("report")
         .about("Write a page for each student and exercise, and one for you")
         .after_help(
-            "PAGES/index.html (or .md) is for you: how marks are distributed, what was found most, who has no mark and why. \
-             PAGES/students/STUDENT has a student's pages. They hold no seed, no computed value and no size that is not \
-             published.",
+            "PAGES/index.html (or .md) is for you: how marks are distributed, what was found most, who has \
+             no mark and why. PAGES/students/STUDENT has a student's pages. They hold no seed, no computed \
+             value and no size that is not published.",
         )
         .arg(folder_argument())
         .arg(

@@ -25,17 +25,22 @@ pub(super) fn make_command() -> Command {
     Command::new("work")
         .about("Judge what a plan asks for, or one of its tasks")
         .after_help(
-            "Which task: --shard, else SLURM_ARRAY_TASK_ID, else JOB_COMPLETION_INDEX (a Kubernetes job with completionMode: \
-             Indexed), else all of it. How many kernels at a time: --jobs, else SLURM_CPUS_PER_TASK, else \
-             SLURM_CPUS_ON_NODE, else as many as there are cores; on a GPU one.\n\n\
-             Each process appends to a file of its own in CLASS/results, and a result counts once it is on the disk. A \
-             process that is killed loses what it was judging and nothing else; starting it again, here or elsewhere, goes \
-             on. The exit code is 0 once each of its cells has a verdict.",
+            "Which task: --shard, else SLURM_ARRAY_TASK_ID, else JOB_COMPLETION_INDEX (a Kubernetes job \
+             with completionMode: Indexed), else all of it. How many kernels at a time: --jobs, else \
+             SLURM_CPUS_PER_TASK, else SLURM_CPUS_ON_NODE, else as many as there are cores; on a GPU \
+             one.\n\n\
+             Each process appends to a file of its own in CLASS/results, and a result counts once it is on \
+             the disk. A process that is killed loses what it was judging and nothing else; starting it \
+             again, here or elsewhere, goes on. The exit code is 0 once each of its cells has a verdict.",
         )
         .arg(folder_argument())
         .arg(number("shard").help("The task, from 0"))
         .arg(number("plan").help("The plan's number; the last one if left out"))
-        .arg(number("jobs").value_parser(value_parser!(u32).range(1..=1024)).help("Kernels to judge at a time"))
+        .arg(
+            number("jobs")
+                .value_parser(value_parser!(u32).range(1..=1024))
+                .help("Kernels to judge at a time"),
+        )
         .arg(
             Arg::new("stand-in")
                 .long("stand-in")

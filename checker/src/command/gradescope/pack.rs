@@ -24,11 +24,15 @@ pub(super) fn make_command() -> Command {
     Command::new("pack")
         .about("Write the autograder of one exercise, a zip for Gradescope")
         .after_help(
-            "The zip holds this very program: build it with --release, on a system no newer than the base image that you \
-             choose on Gradescope. 0.5 CPU and 768 MB are enough.",
+            "The zip holds this very program: build it with --release, on a system no newer than the base \
+             image that you choose on Gradescope. 0.5 CPU and 768 MB are enough.",
         )
         .arg(
-            Arg::new("exercise").long("exercise").value_name("EXERCISE").required(true).help("The assignment's exercise"),
+            Arg::new("exercise")
+                .long("exercise")
+                .value_name("EXERCISE")
+                .required(true)
+                .help("The assignment's exercise"),
         )
         .arg(
             Arg::new("output")
@@ -47,11 +51,9 @@ pub(super) fn make_command() -> Command {
                 .help("Draw the inputs from this seed, which students don't know"),
         )
         .arg(
-            Arg::new("policy")
-                .long("policy")
-                .value_name("FILE")
-                .value_parser(value_parser!(PathBuf))
-                .help("Weights of correctness and requirements; Gradescope itself knows points and late days"),
+            Arg::new("policy").long("policy").value_name("FILE").value_parser(value_parser!(PathBuf)).help(
+                "Weights of correctness and requirements; Gradescope itself knows points and late days",
+            ),
         )
 }
 

@@ -47,10 +47,11 @@ pub(super) fn sort(items: &[Item], known: &BTreeSet<String>) -> Sorted {
         bundle.is_late |= is_late;
         match file {
             Some(file) => bundle.files.push((index, file.to_owned())),
-            None => sorted.strays.push((
-                index,
-                format!("{} wrote a text or a link, and handed in no file", bundle.people[0].name),
-            )),
+            None => {
+                bundle.note = Some("a text or a link");
+                let why = format!("{} wrote a text or a link, and handed in no file", bundle.people[0].name);
+                sorted.strays.push((index, why));
+            }
         }
     }
     sorted.bundles = bundles.into_values().collect();

@@ -150,6 +150,8 @@ struct Bundle {
     at: Option<String>,
     /// Index of the item, and its path as the student named it.
     files: Vec<(usize, String)>,
+    /// What was handed in that is no file, if anything.
+    note: Option<&'static str>,
 }
 
 /// What a layout makes of a container: bundles, and the items that belong to nobody, with why.
@@ -265,6 +267,13 @@ impl Import<'_> {
             // A zip has its rows for what is in it.
             self.push(self.shown(&candidates[*index]), &student, &exercise, fate, why);
         }
+        // A whole checkout without this kernel is one that the student did not do.
+        let is_checkout = choice.left.iter().any(|(_, reason)| *reason == Reason::OfTheCourse);
+        let only =
+            self.options.only.filter(|only| !is_checkout && !choice.taken.contains_key(&only.folder()));
+        if let Some(only) = only {
+            self.take_nothing(bundle, only, &paths);
+        }
         for (exercise, index) in &choice.taken {
             let candidate = &candidates[*index];
             let shown = self.shown(candidate);
@@ -293,6 +302,29 @@ impl Import<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Notes what a student handed in that is no kernel: that is not the same as having handed in nothing.
+    fn take_nothing(&mut self, bundle: &Bundle, exercise: &Exercise, paths: &[&str]) {
+        const MOST_SHOWN: usize = 5;
+        let mut shown: Vec<String> = paths.iter().take(MOST_SHOWN).map(|path| clean(path)).collect();
+        shown.extend(bundle.note.map(str::to_owned));
+        if shown.is_empty() {
+            return;
+        }
+        let problem = format!("there is no kernel in what was handed in: {}", shown.join(", "));
+        for person in &bundle.people {
+            let handin = Handin {
+                student: person.id.clone(),
+                exercise: exercise.folder(),
+                sha256: None,
+                source: clean(&self.source),
+                is_late: bundle.is_late,
+                at: bundle.at.clone(),
+                problem: Some(problem.clone()),
+            };
+            self.found.entry((person.id.clone(), exercise.folder())).or_insert(handin);
+        }
     }
 
     /// Keeps a hand-in, or the one that was found before it.

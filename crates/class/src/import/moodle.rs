@@ -27,6 +27,7 @@ pub(super) fn sort(items: &[Item]) -> Sorted {
         if plugin == "file" {
             bundle.files.push((index, file.to_owned()));
         } else {
+            bundle.note = Some("a text");
             sorted.strays.push((index, format!("{} wrote a text, and handed in no file", clean(name))));
         }
     }

@@ -39,7 +39,11 @@ impl Contents<'_> {
             p { strong { (self.total()) } }
             table {
                 @for (exercise, verdict, score) in self.rows() {
-                    tr { td { a href=(format!("{exercise}.html")) { (exercise) } } td { (verdict) } td { (score) } }
+                    tr {
+                        td { a href=(format!("{exercise}.html")) { (exercise) } }
+                        td { (verdict) }
+                        td { (score) }
+                    }
                 }
             }
         };

@@ -11,6 +11,9 @@ const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;mar
     pre{overflow-x:auto;border:1px solid #8888;padding:.5rem}.here{font-weight:bold;background:#f804}\
     .no{color:#c33}.yes{color:#383}svg{max-width:100%;height:auto}";
 
+/// What the page may load: nothing but its own style.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
+
 /// A whole document.
 pub(super) fn document(title: &str, body: &Markup) -> String {
     let page = html! {
@@ -21,7 +24,7 @@ pub(super) fn document(title: &str, body: &Markup) -> String {
                 meta name="viewport" content="width=device-width";
                 meta name="color-scheme" content="light dark";
                 // Nothing on the page may run or load anything, whoever wrote it.
-                meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
                 title { (title) }
                 style { (PreEscaped(STYLE)) }
             }
@@ -62,13 +65,15 @@ pub(super) fn page(page: &Page<'_>) -> String {
                 @for row in &view.requirements {
                     tr {
                         td { (row.name) } td { (row.yours) } td { (row.needed) } td { (row.reference) }
-                        td class=(if row.is_met { "yes" } else { "no" }) { (if row.is_met { "met" } else { "not met" }) }
+                        @if row.is_met { td class="yes" { "met" } } @else { td class="no" { "not met" } }
                     }
                 }
             }
         }
         @if let Some(timing) = &view.timing {
-            p { "On the GPU: " (timing.speedup) ", " (timing.needed) " needed, reference " (timing.reference) }
+            p {
+                "On the GPU: " (timing.speedup) ", " (timing.needed) " needed, reference " (timing.reference)
+            }
         }
         @if !view.cases.is_empty() {
             h2 { "Sizes" }

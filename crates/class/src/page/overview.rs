@@ -106,11 +106,17 @@ impl Overview {
                 h2 { "To look at" }
                 table {
                     tr { th { "student" } th { "exercise" } th { "why" } }
-                    @for row in &self.unjudged { tr { td { (row.student) } td { (row.exercise) } td { (row.why) } } }
+                    @for row in &self.unjudged {
+                        tr { td { (row.student) } td { (row.exercise) } td { (row.why) } }
+                    }
                 }
             }
             h2 { "Students" }
-            ul { @for (name, folder) in &self.students { li { a href=(format!("students/{folder}/index.html")) { (name) } } } }
+            ul {
+                @for (name, folder) in &self.students {
+                    li { a href=(format!("students/{folder}/index.html")) { (name) } }
+                }
+            }
         };
         document("The class", &body)
     }
