@@ -1,7 +1,7 @@
 //! What there is to judge on.
 
 use anyhow::Result;
-use cuda::device::DeviceError;
+use cuda::device::{DeviceError, DeviceInfo};
 
 use crate::engine::gpu::Gpu;
 use crate::message;
@@ -37,6 +37,14 @@ impl Machine {
             Machine::Sim(_) => Engine::Sim,
             Machine::SimThenGpu(gpu) => Engine::SimThenGpu(gpu),
             Machine::Gpu(gpu) => Engine::Gpu(gpu),
+        }
+    }
+
+    /// The GPU, if there is one to judge on.
+    pub(crate) fn gpu(&self) -> Option<&DeviceInfo> {
+        match self {
+            Machine::Sim(_) => None,
+            Machine::SimThenGpu(gpu) | Machine::Gpu(gpu) => Some(&gpu.info),
         }
     }
 

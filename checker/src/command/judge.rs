@@ -1,14 +1,15 @@
 //! `checker 05`: judges one exercise.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use cuda::nvrtc::Toolchain;
 
 use super::{course, toolchain};
 use crate::exit::{Exit, UsageError};
-use crate::grade::{self, Guard};
+use crate::grade::{self, Guard, Order};
 use crate::judge::Verdict;
 use crate::machine::Machine;
 use crate::progress::Progress;
@@ -70,30 +71,39 @@ pub(super) fn with_arguments(command: Command, is_required: bool) -> Command {
 }
 
 pub(super) fn execute(matches: &ArgMatches) -> Result<Exit> {
-    if let Some(guard) = matches.get_one::<Guard>(grade::GUARD_OPTION) {
-        guard.impose();
-    }
+    let order = match matches.get_one::<Guard>(grade::GUARD_OPTION) {
+        Some(guard) => {
+            guard.impose()?;
+            Some(Order::receive(std::io::stdin().lock()).context("the grader's order cannot be read")?)
+        }
+        None => None,
+    };
     let name = matches.get_one::<String>("exercise").ok_or_else(|| UsageError("which exercise?".into()))?;
     let entry = registry::find(name)?;
     // A file of its own needs no course.
-    let (submission, is_fresh, workspace) = match matches.get_one::<PathBuf>("file") {
-        Some(path) => {
+    let (submission, is_fresh, workspace) = match (&order, matches.get_one::<PathBuf>("file")) {
+        (Some(order), _) => {
+            let submission = Submission { path: "kernel.cu".into(), text: order.text.clone() };
+            (submission, false, None)
+        }
+        (None, Some(path)) => {
             let submission =
                 Submission::read(path).map_err(|error| UsageError(format!("--file: {error}")))?;
             (submission, false, None)
         }
-        None => {
+        (None, None) => {
             let workspace = course::open()?;
             let is_fresh = workspace.ensure_kernel(entry)?;
             (Submission::read(&workspace.kernel(entry))?, is_fresh, Some(workspace))
         }
     };
-    let seed = matches.get_one::<u64>("seed").copied().unwrap_or(DEFAULT_SEED);
+    let seed = order.as_ref().map(|order| order.seed).or_else(|| matches.get_one("seed").copied());
     let machine = Machine::choose(matches.get_one::<String>("engine").map_or("auto", String::as_str))?;
     let bench = Bench {
         toolchain: &toolchain::ready()?,
         machine: &machine,
-        seed,
+        seed: seed.unwrap_or(DEFAULT_SEED),
+        wall_limit: order.map_or(trial::WALL_LIMIT, |order| order.wall_limit),
         with_yardstick: matches.get_flag("beside"),
         progress: workspace.as_ref(),
     };
@@ -105,6 +115,8 @@ pub(super) struct Bench<'a> {
     pub(super) toolchain: &'a Toolchain,
     pub(super) machine: &'a Machine,
     pub(super) seed: u64,
+    /// The longest that the simulator may take for one launch.
+    pub(super) wall_limit: Duration,
     /// Whether to time a library's way to do the same work beside the kernel.
     pub(super) with_yardstick: bool,
     /// Where to remember a pass.
@@ -128,6 +140,7 @@ impl Bench<'_> {
             source: &submission.text,
             name: &submission.name(),
             seed: self.seed,
+            wall_limit: self.wall_limit,
             engine: self.machine.engine(),
             with_reference: true,
             with_yardstick: self.with_yardstick,

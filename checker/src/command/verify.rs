@@ -118,6 +118,7 @@ impl Bench<'_> {
 
     fn attempt<'a>(&'a self, candidate: &'a Candidate) -> Attempt<'a> {
         Attempt {
+            wall_limit: trial::WALL_LIMIT,
             exercise: &candidate.exercise,
             source: &candidate.source,
             name: "kernel.cu",

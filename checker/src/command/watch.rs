@@ -16,7 +16,7 @@ use crate::registry::{self, Entry};
 use crate::report;
 use crate::report::terminal::{Key, Keys};
 use crate::submission::Submission;
-use crate::trial::DEFAULT_SEED;
+use crate::trial::{DEFAULT_SEED, WALL_LIMIT};
 use crate::workspace::Workspace;
 
 /// How often the file is looked at. Looking works on every file system, also where events don't.
@@ -57,6 +57,7 @@ pub(super) fn execute(matches: &ArgMatches) -> Result<Exit> {
         toolchain: &toolchain::ready()?,
         machine: &machine,
         seed: DEFAULT_SEED,
+        wall_limit: WALL_LIMIT,
         with_yardstick: false,
         progress: Some(&workspace),
     };

@@ -21,14 +21,24 @@ impl Guard {
     }
 
     /// Ends this process with its parent (on Linux), and limits its memory (on Unix). The compiler, a child of this
-    /// process, gets no more either.
+    /// process, gets no more either. No other process of the user may look into this one, which knows the inputs.
+    ///
+    /// # Errors
+    /// If the limit cannot be had: with another one, the machine would decide who fails.
     #[cfg(unix)]
-    pub(crate) fn impose(self) {
+    pub(crate) fn impose(self) -> anyhow::Result<()> {
         use rustix::process::{Resource, Rlimit, setrlimit};
         let limit = |bytes| Rlimit { current: Some(bytes), maximum: Some(bytes) };
         let _ = setrlimit(Resource::Core, limit(0));
+        #[cfg(target_os = "linux")]
+        let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
         if let Some(bytes) = self.memory {
-            let _ = setrlimit(Resource::As, limit(bytes));
+            setrlimit(Resource::As, limit(bytes)).map_err(|_| {
+                anyhow::anyhow!(
+                    "the memory limit of this shell (`ulimit -v`) is below --memory ({} MiB)",
+                    bytes >> 20
+                )
+            })?;
         }
         #[cfg(target_os = "linux")]
         {
@@ -40,10 +50,13 @@ impl Guard {
                 std::process::exit(3);
             }
         }
+        Ok(())
     }
 
     #[cfg(not(unix))]
-    pub(crate) fn impose(self) {}
+    pub(crate) fn impose(self) -> anyhow::Result<()> {
+        Ok(())
+    }
 }
 
 impl FromStr for Guard {

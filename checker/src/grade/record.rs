@@ -5,6 +5,8 @@ use serde_json::Value;
 
 /// The verdict where nothing was handed in.
 pub(crate) const MISSING: &str = "missing";
+/// The verdict where the machine is to blame.
+pub(crate) const NOT_JUDGED: &str = "not_judged";
 
 /// What one student got for one exercise.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -16,7 +18,7 @@ pub(crate) struct Record {
     pub(crate) exercise: String,
     /// What was judged, relative to the class's folder.
     pub(crate) file: String,
-    /// A verdict of `checker NN --json`, or `unreadable`, `judge_timeout`, `judge_crashed`.
+    /// A verdict of `checker NN --json`, or `unreadable`, `judge_crashed`, `not_judged`.
     pub(crate) verdict: String,
     /// Between 0 and 1.
     pub(crate) score: f64,
@@ -73,10 +75,20 @@ impl Record {
             let met = is_right && verdict == "passed";
             criteria.push(Criterion { key: "speed".into(), met, yours: Some(speedup) });
         }
-        let score = if verdict == "passed" { 1.0 } else { score(&criteria) };
         let message = judgement["message"].as_str().map(str::to_owned);
         let judgement = Some(judgement.clone());
-        Some(Record { score, criteria, judgement, ..Record::unjudged(verdict, message) })
+        Some(Record { criteria, judgement, ..Record::unjudged(verdict, message) }.with_score())
+    }
+
+    /// The record with the score that follows from the rest of it.
+    pub(crate) fn with_score(self) -> Record {
+        let score = if self.verdict == "passed" { 1.0 } else { score(&self.criteria) };
+        Record { score, ..self }
+    }
+
+    /// Whether the machine is to blame, so that the next run tries again.
+    pub(crate) fn is_open(&self) -> bool {
+        self.verdict == NOT_JUDGED
     }
 }
 

@@ -4,12 +4,14 @@ use cuda::nvrtc::Diagnostic;
 use exercise::{Bound, Exercise, GpuModel, Limit, Occupancy, Size};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+use trust::text;
 use warpsim::{Counters, Space, TouchedWord, WorstAccess};
 
 use super::{Examined, Graded, Judged, Looked, Placed, PlacedKernel, Run, RunVerdict, Verified};
 use crate::ceiling::Probed;
 use crate::compile::{self, Rejection, Resources};
 use crate::finding::{Finding, Site};
+use crate::grade::LeftOut;
 use crate::judge::timing::{Round, Timing};
 use crate::judge::{CaseJudgement, RequirementJudgement, Wrong};
 use crate::message;
@@ -70,7 +72,13 @@ pub(super) fn probed(probed: &Probed, kept: &anyhow::Result<std::path::PathBuf>)
 }
 
 pub(super) fn graded(graded: &Graded<'_>) {
-    print(&json!({"students": graded.class.students, "results": graded.records}));
+    let left_out = |left: &LeftOut| json!({"name": left.name, "why": message::grading::trouble(&left.why)});
+    print(&json!({
+        "students": graded.class.students,
+        "results": graded.records,
+        "left_out": graded.class.left_out.iter().map(left_out).collect::<Vec<_>>(),
+        "not_on_roster": graded.class.strangers,
+    }));
 }
 
 pub(super) fn class_state(plan: &class::Plan, state: &class::PlanState<'_>, merged: &class::Merged) {
@@ -135,8 +143,8 @@ pub(super) fn placed(placed: &Placed<'_>) {
 
 fn print(value: &impl Serialize) {
     // Numbers, strings and maps with string keys can always be written.
-    let text = serde_json::to_string_pretty(value).unwrap_or_default();
-    anstream::println!("{text}");
+    let json = serde_json::to_string_pretty(value).unwrap_or_default();
+    anstream::println!("{}", text::json(&json));
 }
 
 fn state_name(state: State) -> &'static str {

@@ -16,7 +16,7 @@ use crate::source;
 const FUEL: u64 = 1 << 26;
 
 /// For machines so slow that the fuel lasts longer than anybody waits.
-const WALL_LIMIT: Duration = Duration::from_secs(20);
+pub(crate) const WALL_LIMIT: Duration = Duration::from_secs(20);
 
 /// A submission that compiles, and its launch.
 #[derive(Debug)]
@@ -30,6 +30,8 @@ pub(super) struct Candidate {
     pub(super) warnings: Vec<Diagnostic>,
     /// The module's own variables, which a launch may leave changed.
     pub(super) variables: Vec<String>,
+    /// The longest that one launch may take.
+    pub(super) wall_limit: Duration,
 }
 
 /// Compiles a submission for `arch`, finds its kernel, and reads its launch macros.
@@ -60,7 +62,7 @@ fn check(exercise: &Exercise, text: &str, mut unit: Unit) -> Result<Candidate, R
     kernel::check_registers(resources, spec.threads()).map_err(Rejection::Launch)?;
     let warnings = std::mem::take(&mut unit.warnings);
     let variables = kernel::variables(&unit.module);
-    Ok(Candidate { unit, symbol, resources, spec, warnings, variables })
+    Ok(Candidate { unit, symbol, resources, spec, warnings, variables, wall_limit: WALL_LIMIT })
 }
 
 /// Whether the kernel takes what the problem gives. PTX tells the sizes; what a pointer points to, only the source.
@@ -140,7 +142,7 @@ pub(super) fn bare_task(
     size: Size,
     instance: &Instance,
 ) -> Result<Task, Rejection> {
-    let Candidate { spec, variables, .. } = candidate;
+    let Candidate { spec, variables, wall_limit, .. } = candidate;
     let grid =
         spec.grid(exercise.problem.extent(size)).map_err(|error| Rejection::Launch(error.to_string()))?;
     Ok(Task {
@@ -150,7 +152,7 @@ pub(super) fn bare_task(
         args: instance.args.iter().map(empty_argument).collect(),
         checks: Checks::ALL,
         fuel: FUEL,
-        wall_limit: WALL_LIMIT,
+        wall_limit: *wall_limit,
         relaunch: !variables.is_empty(),
     })
 }

@@ -6,6 +6,8 @@ mod clock;
 mod rate;
 mod survey;
 
+use std::time::Duration;
+
 use cuda::nvrtc::{Arch, Diagnostic, Toolchain};
 use exercise::{Exercise, LaunchSpec};
 
@@ -14,6 +16,7 @@ use crate::engine::gpu::Gpu;
 use crate::judge::timing::Timing;
 use crate::judge::{self, CaseJudgement, CaseVerdict, RequirementJudgement, Verdict};
 use crate::message;
+pub(crate) use candidate::WALL_LIMIT;
 use candidate::{Candidate, prepare};
 use cases::Tried;
 pub(crate) use clock::{Stage, Timed};
@@ -43,6 +46,8 @@ pub(crate) struct Attempt<'a> {
     pub(crate) name: &'a str,
     /// Of the inputs.
     pub(crate) seed: u64,
+    /// The longest that the simulator may take for one launch; [`WALL_LIMIT`] unless somebody else holds a clock.
+    pub(crate) wall_limit: Duration,
     pub(crate) engine: Engine<'a>,
     /// Whether to measure the reference solution too, for the table.
     pub(crate) with_reference: bool,
@@ -103,14 +108,17 @@ pub(crate) fn judge(toolchain: &Toolchain, attempt: &Attempt<'_>) -> anyhow::Res
 /// # Errors
 /// As [`judge()`].
 pub(crate) fn examine(toolchain: &Toolchain, attempt: &Attempt<'_>) -> anyhow::Result<Trial> {
-    let Attempt { exercise, source, name, seed, engine, with_reference, .. } = *attempt;
+    let Attempt { exercise, source, name, seed, wall_limit, engine, with_reference, .. } = *attempt;
     let (arch, is_simulated) = match engine {
         Engine::Sim | Engine::SimThenGpu(_) => (Arch::SM_80, true),
         Engine::Gpu(gpu) => (gpu.info.arch(), false),
     };
     // The reference has a core to itself where there are two.
     let (tried, reference) = rayon::join(
-        || run(exercise, prepare(toolchain, exercise, source, name, arch)?, engine, seed),
+        || {
+            let candidate = prepare(toolchain, exercise, source, name, arch)?;
+            run(exercise, candidate.map(|candidate| Candidate { wall_limit, ..candidate }), engine, seed)
+        },
         || {
             if with_reference && is_simulated {
                 cases::measure_reference(toolchain, exercise, seed)

@@ -22,6 +22,14 @@ pub enum Exposed {
         /// Its permissions.
         mode: u32,
     },
+    /// Its mode lets others read what nobody else may know.
+    #[error("{} can be read by other users (mode {mode:03o}); what it holds is no secret any more", path.display())]
+    Readable {
+        /// The file or folder.
+        path: PathBuf,
+        /// Its permissions.
+        mode: u32,
+    },
     /// It cannot be looked at.
     #[error("{} cannot be examined: {source}", path.display())]
     Unknown {
@@ -53,6 +61,25 @@ pub fn check_with_parents(path: &Path) -> Result<(), Exposed> {
     look(&real, false)?;
     // In a folder like /tmp everyone may make files, and rename only their own.
     real.ancestors().skip(1).try_for_each(|folder| look(folder, true))
+}
+
+/// As [`check`], for a file that nobody else may read either.
+///
+/// # Errors
+///
+/// [`Exposed`], with what is wrong.
+pub fn check_private(path: &Path) -> Result<(), Exposed> {
+    check(path)?;
+    #[cfg(unix)]
+    {
+        let metadata =
+            std::fs::metadata(path).map_err(|source| Exposed::Unknown { path: path.into(), source })?;
+        let mode = std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o7777;
+        if mode & 0o077 != 0 {
+            return Err(Exposed::Readable { path: path.into(), mode });
+        }
+    }
+    Ok(())
 }
 
 /// Whether `path` belongs to this user, to the system's owner, or to whoever owns this program.

@@ -15,7 +15,7 @@ use super::{folder, folder_argument};
 use crate::cell::{self, Station, Terms};
 use crate::command::toolchain;
 use crate::exit::{Exit, usage};
-use crate::grade::{Bench, Interrupt};
+use crate::grade::{Bench, Crowd, Interrupt};
 use crate::machine::Machine;
 use crate::report::terminal::CellProgress;
 
@@ -118,6 +118,7 @@ fn set_up(
         memory: Some(judge.memory << 20).filter(|bytes| *bytes > 0),
         threads: if judge.engine == "sim" { 1 } else { environment.cores() },
         interrupt: Interrupt::listen().context("signals cannot be listened for")?,
+        crowd: Crowd::default(),
     };
     Ok((bench, Station { host, gpu, attempt: shard.restarts }))
 }

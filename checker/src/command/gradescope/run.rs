@@ -16,7 +16,7 @@ use ::class::{Cell, Class, Policy};
 
 use crate::cell::{self, Judged, Station};
 use crate::exit::Exit;
-use crate::grade::{Bench, Interrupt};
+use crate::grade::{Bench, Crowd, Interrupt};
 use crate::message;
 use crate::registry;
 use crate::trial::DEFAULT_SEED;
@@ -104,6 +104,7 @@ fn judge(matches: &ArgMatches, root: &Path, points: f64) -> Result<Results> {
         memory: None,
         threads: 1,
         interrupt: Interrupt::listen().context("signals cannot be listened for")?,
+        crowd: Crowd::default(),
     };
     let station = Station { host: String::new(), gpu: None, attempt: 0 };
     let cell = Cell { key: String::new(), exercise: entry.folder.to_owned(), sha256: sha256.clone() };

@@ -7,14 +7,19 @@ use owo_colors::OwoColorize;
 
 use super::table::Table;
 use super::text::{paragraph, printable};
-use crate::grade::{MISSING, Record};
-use crate::message;
+use crate::grade::{LeftOut, MISSING, Record};
+use crate::message::{self, grading};
 use crate::report::Graded;
 
 /// One more result, as it comes.
 pub(crate) fn graded_one(done: usize, of: usize, record: &Record) {
     let Record { student, exercise, verdict, seconds, .. } = record;
-    eprintln!("[{done}/{of}] {} {exercise}: {verdict} ({seconds:.1} s)", printable(student));
+    eprintln!("[{done}/{of}] {student} {exercise}: {verdict} ({seconds:.1} s)");
+}
+
+/// Says that somebody else's results lie in the folder.
+pub(crate) fn strange_results(count: usize) {
+    eprintln!("{}", grading::strange_results(count));
 }
 
 /// Says that the grader was asked to end, and what is left of its work.
@@ -37,7 +42,7 @@ pub(crate) fn graded(graded: &Graded<'_>) {
             exercises.iter().map(|exercise| graded.record(student, exercise)).collect();
         // Not `sum`, which is -0 for nothing.
         let total = records.iter().flatten().fold(0.0, |total, record| total + record.score);
-        let mut row = vec![printable(student)];
+        let mut row = vec![student.clone()];
         row.extend(records.iter().map(|record| record.map_or(MISSING.into(), cell)));
         row.push(format!("{total:.2} of {}", exercises.len()));
         table.row(row);
@@ -49,12 +54,15 @@ pub(crate) fn graded(graded: &Graded<'_>) {
     for record in graded.records {
         if let Some(message) = &record.message {
             let first: String = printable(message.lines().next().unwrap_or_default());
-            let line = format!("{} {}: {first}", printable(&record.student), record.exercise);
+            let line = format!("{} {}: {first}", record.student, record.exercise);
             println!("{}", paragraph(&line, "    "));
         }
     }
-    for link in &graded.class.links {
-        println!("{} is a link and was left out", printable(link));
+    for LeftOut { name, why } in &graded.class.left_out {
+        println!("{}", paragraph(&format!("left out {name}: {}", grading::trouble(why)), "    "));
+    }
+    if !graded.class.strangers.is_empty() {
+        println!("{}", paragraph(&grading::strangers(&graded.class.strangers), "    "));
     }
     let passed = graded.records.iter().filter(|record| record.verdict == "passed").count();
     println!(

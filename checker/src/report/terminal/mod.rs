@@ -22,7 +22,7 @@ pub(super) use course::{examined, list, repeated, status, verified};
 pub(crate) use course::{hints, reset, solution, solution_withheld};
 pub(crate) use fetch::FetchProgress;
 pub(super) use grade::graded;
-pub(crate) use grade::{graded_one, grading_stopped};
+pub(crate) use grade::{graded_one, grading_stopped, strange_results};
 pub(super) use judgement::judged;
 pub(crate) use keys::{Key, Keys, clear, was_last, watching};
 pub(super) use look::looked;
