@@ -19,6 +19,30 @@ pub(crate) struct Unit {
     pub(crate) image: Image,
     /// What the compiler warned of.
     pub(crate) warnings: Vec<Diagnostic>,
+    /// The symbols of the instances that were asked for.
+    pub(crate) instances: Vec<String>,
+    /// Headers that are not here and were passed over.
+    pub(crate) left_out: Vec<String>,
+}
+
+/// CUDA source on its way to the compiler.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Source<'a> {
+    pub(crate) text: &'a str,
+    /// For messages.
+    pub(crate) name: &'a str,
+    /// Instances of kernel templates to make.
+    pub(crate) instances: &'a [&'a str],
+    /// Whether it is what is left of a program without its host code. As under nvcc, members of classes may then be for
+    /// the host only, and what a header of the host has, the host code needed.
+    pub(crate) is_program: bool,
+}
+
+impl<'a> Source<'a> {
+    /// A file that holds kernels and nothing else.
+    pub(crate) fn kernel(text: &'a str, name: &'a str) -> Source<'a> {
+        Source { text, name, instances: &[], is_program: false }
+    }
 }
 
 impl Unit {
@@ -59,11 +83,10 @@ pub(crate) enum Rejection {
 /// The outer one if the environment is to blame, the inner one if the source is.
 pub(crate) fn cuda(
     toolchain: &Toolchain,
-    source: &str,
-    name: &str,
+    source: Source<'_>,
     arch: Arch,
 ) -> anyhow::Result<Result<Unit, Rejection>> {
-    let compiled = match compile(toolchain, source, name, arch)? {
+    let compiled = match compile(toolchain, source, arch)? {
         Ok(compiled) => compiled,
         Err(rejection) => return Ok(Err(rejection)),
     };
@@ -73,6 +96,8 @@ pub(crate) fn cuda(
             resources: by_kernel(&compiled),
             image: Image::Cubin(compiled.cubin),
             warnings: compiled.warnings,
+            instances: compiled.instances,
+            left_out: compiled.left_out,
         }),
         // The compiler wrote it, so this is the simulator's shortcoming.
         Err(error) => Err(Rejection::Unsupported { line: None, message: error.to_string() }),
@@ -85,20 +110,24 @@ pub(crate) fn cuda(
 /// As [`fn@cuda`].
 pub(crate) fn resources(
     toolchain: &Toolchain,
-    source: &str,
-    name: &str,
+    source: Source<'_>,
     arch: Arch,
 ) -> anyhow::Result<Result<Vec<(String, Resources)>, Rejection>> {
-    Ok(compile(toolchain, source, name, arch)?.map(|compiled| by_kernel(&compiled)))
+    Ok(compile(toolchain, source, arch)?.map(|compiled| by_kernel(&compiled)))
 }
 
 fn compile(
     toolchain: &Toolchain,
-    source: &str,
-    name: &str,
+    source: Source<'_>,
     arch: Arch,
 ) -> anyhow::Result<Result<Compiled, Rejection>> {
-    let request = CompileRequest { headers: HEADERS, ..CompileRequest::new(source, name, arch) };
+    let request = CompileRequest {
+        headers: HEADERS,
+        instances: source.instances,
+        leaves_out_headers: source.is_program,
+        options: if source.is_program { &["-default-device"] } else { &[] },
+        ..CompileRequest::new(source.text, source.name, arch)
+    };
     match nvrtc::compile(toolchain, &request) {
         Ok(compiled) => Ok(Ok(compiled)),
         Err(error) => rejection(error).map(Err),
@@ -125,7 +154,14 @@ pub(crate) fn ptx(source: &str) -> Result<Unit, Rejection> {
         );
         return Err(Rejection::Unsupported { line: None, message });
     }
-    Ok(Unit { module, resources: Vec::new(), image: Image::Ptx(source.to_owned()), warnings: Vec::new() })
+    Ok(Unit {
+        module,
+        resources: Vec::new(),
+        image: Image::Ptx(source.to_owned()),
+        warnings: Vec::new(),
+        instances: Vec::new(),
+        left_out: Vec::new(),
+    })
 }
 
 /// The newest PTX whose instructions were looked at: CUDA 13's.

@@ -52,11 +52,12 @@ pub(crate) fn choose(module: &Module, name: Option<&str>) -> Result<String, Name
         };
     };
     let fits = |test: &dyn Fn(&str) -> bool| symbols.iter().copied().filter(|s| test(s)).collect::<Vec<_>>();
-    let plain = |text: &str| text.split_whitespace().collect::<String>();
+    let wanted = normalize(name);
     for fitting in [
         fits(&|symbol| symbol == name),
-        fits(&|symbol| plain(&demangle(symbol)) == plain(name)),
-        fits(&|symbol| plain(&demangle(symbol)).split('(').next() == Some(&plain(name))),
+        fits(&|symbol| normalize(&demangle(symbol)) == wanted),
+        fits(&|symbol| normalize(without_parameters(&demangle(symbol))) == wanted),
+        fits(&|symbol| normalize(&own_name(&demangle(symbol))) == wanted),
         fits(&|symbol| base_name(symbol) == name),
     ] {
         match fitting.as_slice() {
@@ -69,6 +70,70 @@ pub(crate) fn choose(module: &Module, name: Option<&str>) -> Result<String, Name
         return Err(NameError::NoKernels);
     }
     Err(NameError::Unknown { name: name.to_owned(), kernels: shown(&symbols) })
+}
+
+/// A name in one of the ways to write it: without blanks, and numbers without the type that compilers give them, so that
+/// `<int, (unsigned int)256>` and `<int, 256u>` are `<int,256>`.
+fn normalize(name: &str) -> String {
+    let mut out = String::new();
+    let mut rest = name.trim_start();
+    while let Some(first) = rest.chars().next() {
+        let cast = rest.strip_prefix('(').and_then(|inside| inside.split_once(')')).filter(|(ty, after)| {
+            let is_type = !ty.is_empty()
+                && ty.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | ' ' | ':'));
+            let is_after_separator = out.ends_with(['<', ',', '(']);
+            is_type
+                && is_after_separator
+                && after.trim_start().starts_with(|c: char| c.is_ascii_digit() || c == '-')
+        });
+        if let Some((_, after)) = cast {
+            rest = after.trim_start();
+            continue;
+        }
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        let length = rest.find(|c| !is_word(c)).unwrap_or(rest.len()).max(if is_word(first) {
+            0
+        } else {
+            first.len_utf8()
+        });
+        let word = &rest[..length];
+        let is_number = word.starts_with(|c: char| c.is_ascii_digit());
+        let written = match word {
+            "true" => "1",
+            "false" => "0",
+            _ if is_number && !word.starts_with("0x") => word.trim_end_matches(['u', 'U', 'l', 'L']),
+            _ => word,
+        };
+        // Two words stay two: `unsigned int`.
+        if out.ends_with(is_word) && written.starts_with(is_word) {
+            out.push(' ');
+        }
+        out.push_str(written);
+        rest = rest[length..].trim_start();
+    }
+    out
+}
+
+/// A demangled name up to its parameter list, whose parenthesis is the first outside of template arguments.
+pub(crate) fn without_parameters(name: &str) -> &str {
+    let mut depth = 0_usize;
+    for (at, c) in name.char_indices() {
+        match c {
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            '(' if depth == 0 && !name[at..].starts_with("(anonymous namespace)") => return &name[..at],
+            _ => {}
+        }
+    }
+    name
+}
+
+/// The last part of a demangled name, with its template arguments: `twice<float>` of `mine::twice<float>(float*)`.
+fn own_name(name: &str) -> String {
+    let name = without_parameters(name);
+    let end = name.find('<').unwrap_or(name.len());
+    let start = name[..end].rfind("::").map_or(0, |at| at + 2);
+    name[start..].to_owned()
 }
 
 /// Makes the kernel `symbol` a program for the simulator.
@@ -178,6 +243,29 @@ mod tests {
             assert_eq!(choose(&module, Some(name)).as_deref(), Ok(TILE_16), "{name}");
         }
         assert_eq!(choose(&module, Some("copy")).as_deref(), Ok("_Z4copyPf"));
+    }
+
+    #[test]
+    fn values_among_template_arguments_match_in_every_way_to_write_them() {
+        const REDUCE: &str = "_Z7reduce4IiLj256EEvPiS0_";
+        const SCALE: &str = "_ZN4mine5scaleIfLb1EEEvPT_";
+        let module = module(&[REDUCE, SCALE]);
+        for name in [
+            "reduce4<int, (unsigned int)256>",
+            "reduce4<int,256>",
+            "reduce4<int, 256u>",
+            "reduce4< int , 256U >",
+        ] {
+            assert_eq!(choose(&module, Some(name)).as_deref(), Ok(REDUCE), "{name}");
+        }
+        for name in ["mine::scale<float, true>", "scale<float, true>", "scale<float, (bool)1>", "scale"] {
+            assert_eq!(choose(&module, Some(name)).as_deref(), Ok(SCALE), "{name}");
+        }
+        for name in ["reduce4<int, 128>", "reduce4<unsigned int, 256>", "reduce4<int"] {
+            assert!(choose(&module, Some(name)).is_err(), "{name}");
+        }
+        assert_eq!(normalize("f<unsigned  int, -1, (x > 2)>"), "f<unsigned int,-1,(x>2)>");
+        assert_eq!(without_parameters("f<(A)1, g(int)>(float*)"), "f<(A)1, g(int)>");
     }
 
     #[test]

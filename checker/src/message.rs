@@ -1,6 +1,7 @@
 //! Sentences that people read, in one place so that they can be translated.
 
 pub(crate) mod grading;
+pub(crate) mod run;
 pub(crate) mod territory;
 
 use std::path::Path;

@@ -1,34 +1,31 @@
 //! `checker run FILE`: runs any kernel under all checks.
 
+mod execution;
+mod offer;
+mod program;
+
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use cuda::nvrtc::Arch;
-use exercise::{BlockResources, GpuModel};
-use warpsim::Checks;
+use exercise::GpuModel;
+use program::{Chosen, Program};
 
-use super::toolchain;
 use crate::argument::{Dims, Dump, Sink, Spec};
-use crate::compile::{self, Rejection, Resources, Unit};
-use crate::engine::gpu::{self, Gpu};
-use crate::engine::{self, Observation, Task, sim};
+use crate::engine;
+use crate::engine::gpu::Gpu;
 use crate::exit::{Exit, UsageError, usage};
-use crate::kernel::{self, NameError};
-use crate::report::{self, Run, RunVerdict};
+use crate::kernel;
+use crate::report::{self, Run};
 use crate::source;
 use crate::submission::Submission;
-
-/// Longest run before it is stopped.
-const WALL_LIMIT: Duration = Duration::from_secs(30);
 
 pub(super) fn make_command() -> Command {
     let dims = |name: &'static str, help: &'static str| {
         Arg::new(name)
             .long(name)
             .value_name("X[,Y[,Z]]")
-            .required(true)
             .value_parser(parse::<Dims>)
             .allow_hyphen_values(true)
             .help(help)
@@ -152,21 +149,29 @@ pub(super) fn execute(matches: &ArgMatches) -> Result<Exit> {
     let specs: Vec<Spec> = matches.get_many("arg").unwrap_or_default().cloned().collect();
     let contents = read_buffers(&specs)?;
     let dumps = open_dumps(matches, &specs)?;
+    let program = Program::new(&submission);
+    let kernel = matches.get_one::<String>("kernel").map(String::as_str);
+    if !(matches.contains_id("grid") && matches.contains_id("block")) {
+        return usage(offer::without_extents(&program, kernel));
+    }
     let gpu = gpu_to_use(matches)?;
-    let run = match compile(&submission, matches, gpu.as_ref())? {
+    let mut notes = program.notes();
+    let run = match program.compile(matches, gpu.as_ref())? {
         Err(rejection) => Run::rejected(rejection),
         Ok(chosen) => {
             let names = buffer_names(&submission, &chosen, specs.len());
-            launch(matches, &chosen, gpu.as_ref(), arguments(specs, contents, names))?
+            notes.extend(chosen.notes());
+            execution::launch(matches, &chosen, gpu.as_ref(), arguments(specs, contents, names))?
         }
     };
+    let run = Run { notes, ..run };
     for (argument, path, sink) in dumps {
         if let Some(buffer) = run.buffers.get(argument).and_then(Option::as_ref) {
             sink.write(&buffer.bytes)
                 .with_context(|| format!("--dump: {} cannot be written", path.display()))?;
         }
     }
-    let exit = exit(run.verdict);
+    let exit = execution::exit(run.verdict);
     report::run(&submission, &run, matches.get_flag("json"));
     Ok(exit)
 }
@@ -215,60 +220,6 @@ fn gpu_to_use(matches: &ArgMatches) -> Result<Option<Gpu>> {
     Ok(Some(Gpu::first()?))
 }
 
-/// The kernel that was asked for, and the unit it is in.
-struct Chosen {
-    unit: Unit,
-    symbol: String,
-}
-
-fn compile(
-    submission: &Submission,
-    matches: &ArgMatches,
-    gpu: Option<&Gpu>,
-) -> Result<Result<Chosen, Rejection>> {
-    let unit = if is_ptx(&submission.path) {
-        compile::ptx(&submission.text)
-    } else {
-        compile_cuda(submission, matches, gpu)?
-    };
-    let unit = match unit {
-        Ok(unit) => unit,
-        Err(rejection) => return Ok(Err(rejection)),
-    };
-    let name = matches.get_one::<String>("kernel").map(String::as_str);
-    match kernel::choose(&unit.module, name) {
-        Ok(symbol) => Ok(Ok(Chosen { unit, symbol })),
-        Err(error @ NameError::NoKernels) => {
-            Ok(Err(Rejection::Refused { line: None, message: error.to_string() }))
-        }
-        Err(error @ NameError::Several { .. }) => usage(error.to_string()),
-        Err(error) => usage(format!("--kernel: {error}")),
-    }
-}
-
-/// A GPU needs its own machine code. The simulator always runs the code for compute capability 8.0; another `--arch`
-/// changes what is said of registers and spills.
-fn compile_cuda(
-    submission: &Submission,
-    matches: &ArgMatches,
-    gpu: Option<&Gpu>,
-) -> Result<Result<Unit, Rejection>> {
-    let toolchain = toolchain::ready()?;
-    let name = submission.name();
-    let model = matches.get_one::<GpuModel>("occupancy");
-    let of_model = model.map(|gpu| Arch::new(gpu.sm.capability.0, gpu.sm.capability.1));
-    let wanted = matches.get_one::<Arch>("arch").copied().or(of_model);
-    let arch = gpu.map_or(Arch::SM_80, |gpu| gpu.info.arch());
-    let unit = compile::cuda(&toolchain, &submission.text, &name, arch)?;
-    match (unit, wanted.filter(|wanted| *wanted != arch)) {
-        (Ok(unit), Some(wanted)) => {
-            let resources = compile::resources(&toolchain, &submission.text, &name, wanted)?;
-            Ok(resources.map(|resources| Unit { resources, ..unit }))
-        }
-        (unit, _) => Ok(unit),
-    }
-}
-
 /// What to call each argument's buffer: the parameter's name in the source if that can be told.
 fn buffer_names(submission: &Submission, chosen: &Chosen, count: usize) -> Vec<String> {
     let declared = kernel::parameters(&chosen.unit.module, &chosen.symbol).len();
@@ -286,91 +237,4 @@ fn arguments(specs: Vec<Spec>, contents: Vec<Option<Vec<u8>>>, names: Vec<String
         Spec::Buffer(buffer) => engine::Arg::Buffer { name, bytes: buffer.bytes(), contents },
     };
     specs.into_iter().zip(contents).zip(names).map(argument).collect()
-}
-
-fn launch(matches: &ArgMatches, chosen: &Chosen, gpu: Option<&Gpu>, args: Vec<engine::Arg>) -> Result<Run> {
-    let dims = |name: &str| {
-        let dims = matches.get_one::<Dims>(name).context("clap requires it")?;
-        Ok::<_, anyhow::Error>(dims.to_launch(name))
-    };
-    let resources = chosen.unit.resources_of(&chosen.symbol);
-    let rejected = |rejection| Run { resources, ..Run::rejected(rejection) };
-    let (grid, block) = match (dims("grid")?, dims("block")?) {
-        (Ok(grid), Ok(block)) => (grid, block),
-        (Err(message), _) | (_, Err(message)) => return Ok(rejected(Rejection::Launch(message))),
-    };
-    let counters = gpu.is_none() && !matches.get_flag("no-counters");
-    let checks = if matches.get_flag("no-checks") { Checks::NONE } else { Checks::ALL };
-    let task = Task {
-        grid,
-        block,
-        shared_bytes: matches.get_one("shared").copied().unwrap_or(0),
-        args,
-        checks: Checks { counters, ..checks },
-        fuel: matches.get_one("fuel").copied().unwrap_or(1 << 32),
-        wall_limit: WALL_LIMIT,
-        relaunch: false,
-    };
-    let observed = match gpu {
-        Some(gpu) => {
-            let code = gpu::Code { image: &chosen.unit.image, symbol: &chosen.symbol };
-            gpu.run(code, &task, &[], gpu::LIMIT)?
-        }
-        None => simulate(chosen, &task),
-    };
-    let occupancy = matches.get_one::<GpuModel>("occupancy").map(|&gpu| {
-        let block = BlockResources {
-            threads: block.iter().product(),
-            registers_per_thread: resources.registers_per_thread,
-            shared_bytes: resources.static_shared_bytes.saturating_add(task.shared_bytes),
-        };
-        (gpu, gpu.sm.occupancy(block))
-    });
-    Ok(match observed {
-        Ok(observation) => {
-            let gpu = gpu.map(|gpu| gpu.info.name.clone());
-            Run { gpu, occupancy, ..finished(observation, resources, counters) }
-        }
-        Err(rejection) => rejected(rejection),
-    })
-}
-
-fn simulate(chosen: &Chosen, task: &Task) -> Result<Observation, Rejection> {
-    let program = kernel::lower(&chosen.unit.module, &chosen.symbol)?;
-    let threads = task.block.iter().fold(1_u32, |product, dim| product.saturating_mul(*dim));
-    kernel::check_registers(chosen.unit.resources_of(&chosen.symbol), threads).map_err(Rejection::Launch)?;
-    sim::run(&program, task).map_err(|error| Rejection::Launch(error.to_string()))
-}
-
-fn finished(observation: Observation, resources: Resources, has_counters: bool) -> Run {
-    let verdict = match observation.outcome {
-        engine::Outcome::Timeout => RunVerdict::Timeout,
-        engine::Outcome::Aborted => RunVerdict::Faults,
-        engine::Outcome::Completed if observation.findings.iter().any(|finding| finding.is_error) => {
-            RunVerdict::Faults
-        }
-        engine::Outcome::Completed => RunVerdict::Clean,
-    };
-    Run {
-        verdict,
-        rejection: None,
-        findings: observation.findings,
-        buffers: observation.buffers,
-        counters: has_counters.then_some(observation.counters),
-        resources,
-        occupancy: None,
-        printed: observation.printed,
-        seconds: observation.seconds,
-        gpu: None,
-    }
-}
-
-fn exit(verdict: RunVerdict) -> Exit {
-    match verdict {
-        RunVerdict::Clean => Exit::Passed,
-        RunVerdict::Unsupported => Exit::NotJudged,
-        RunVerdict::Faults | RunVerdict::CompileError | RunVerdict::LaunchError | RunVerdict::Timeout => {
-            Exit::KernelAtFault
-        }
-    }
 }

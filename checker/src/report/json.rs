@@ -193,6 +193,9 @@ struct RunObject {
     /// What device `printf` wrote.
     #[serde(skip_serializing_if = "String::is_empty")]
     printed: String,
+    /// What is worth knowing beside the verdict.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
 }
 
 impl RunObject {
@@ -211,6 +214,7 @@ impl RunObject {
             message: run.rejection.as_ref().map(message::rejection),
             diagnostics: run.rejection.as_ref().map(diagnostics).unwrap_or_default(),
             printed: run.printed.clone(),
+            notes: run.notes.iter().map(message::run::note).collect(),
         }
     }
 }
@@ -434,6 +438,7 @@ mod tests {
             printed: String::new(),
             seconds: 0.5,
             gpu: None,
+            notes: Vec::new(),
         };
         let value = serde_json::to_value(RunObject::new(&submission(), &run)).expect("serialises");
         assert_eq!(keys(&value), ["verdict", "faults", "counters", "resources", "seconds"]);

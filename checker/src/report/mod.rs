@@ -22,6 +22,7 @@ use crate::grade::{Class, Record};
 use crate::judge::timing::Timing;
 use crate::progress::State;
 use crate::registry::Entry;
+use crate::source::Aside;
 use crate::submission::Submission;
 use crate::trial::{Rates, Survey, Trial};
 
@@ -60,6 +61,16 @@ pub(crate) struct Run {
     pub(crate) seconds: f64,
     /// The GPU that it ran on; `None` for the simulator.
     pub(crate) gpu: Option<String>,
+    pub(crate) notes: Vec<Note>,
+}
+
+/// What is worth knowing beside a run's verdict.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Note {
+    /// Host code that was set aside.
+    HostCode(Vec<Aside>),
+    /// Headers that are not here and were passed over.
+    LeftOut(Vec<String>),
 }
 
 /// The verdict of `checker run`.
@@ -92,6 +103,7 @@ impl Run {
             printed: String::new(),
             seconds: 0.0,
             gpu: None,
+            notes: Vec::new(),
         }
     }
 }

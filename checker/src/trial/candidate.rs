@@ -42,7 +42,7 @@ pub(super) fn prepare(
     name: &str,
     arch: Arch,
 ) -> anyhow::Result<Result<Candidate, Rejection>> {
-    let unit = match compile::cuda(toolchain, text, name, arch)? {
+    let unit = match compile::cuda(toolchain, compile::Source::kernel(text, name), arch)? {
         Ok(unit) => unit,
         Err(rejection) => return Ok(Err(rejection)),
     };

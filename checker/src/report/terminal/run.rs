@@ -16,6 +16,9 @@ use crate::workspace::Workspace;
 pub(crate) fn run(submission: &Submission, run: &Run) {
     let path = Workspace::shown(&submission.path);
     let source = Source { path: &path, text: &submission.text };
+    for note in &run.notes {
+        println!("{}\n", paragraph(&format!("note: {}", message::run::note(note)), "      "));
+    }
     if let Some(why) = &run.rejection {
         rejection(why, source);
     }

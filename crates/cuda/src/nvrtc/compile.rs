@@ -239,7 +239,8 @@ pub fn compile_with(
                 has_cuda_headers: !toolchain.include_dirs().is_empty(),
                 ptx: &ptx,
             };
-            let diagnostics = diagnostic::parse(&log, &context);
+            let mut diagnostics = diagnostic::parse(&log, &context);
+            diagnostic::blame_left_out(&mut diagnostics, &left_out);
             let kernels = resource::parse(&log);
             if code != 0 {
                 let failure = Failure { code, code_name, log: &log, diagnostics, kernels: &kernels };

@@ -74,7 +74,9 @@ pub(super) fn parse(log: &str, context: &Context<'_>) -> Vec<Diagnostic> {
     let mut found: Vec<Diagnostic> = Vec::new();
     let mut block: Vec<&str> = Vec::new();
     let mut finish = |block: &mut Vec<&str>| {
-        if let Some(diagnostic) = Raw::read(block).map(|raw| raw.for_learner(context))
+        // Of an instance that cannot be made, the first message says why.
+        let raw = Raw::read(block).filter(|raw| found.is_empty() || !raw.repeats_instance());
+        if let Some(diagnostic) = raw.map(|raw| raw.for_learner(context))
             && !found.contains(&diagnostic)
         {
             found.push(diagnostic);
@@ -92,6 +94,13 @@ pub(super) fn parse(log: &str, context: &Context<'_>) -> Vec<Diagnostic> {
     }
     finish(&mut block);
     found
+}
+
+/// Says with the first error which headers were passed over: what is missing may be theirs.
+pub(super) fn blame_left_out(diagnostics: &mut [Diagnostic], left_out: &[String]) {
+    if let Some(first) = diagnostics.iter_mut().find(|one| one.severity == Severity::Error) {
+        first.notes.extend(left_out.iter().map(|name| absent::left_out(name)));
+    }
 }
 
 /// Lines that count messages or tell how to silence them.
@@ -172,6 +181,10 @@ impl<'a> Raw<'a> {
             let (severity, code, message) = severity_and_message(line)?;
             Some(Head { file: None, line: None, severity, code, message })
         })
+    }
+
+    fn repeats_instance(&self) -> bool {
+        self.head.file == Some(INSTANCES) && self.head.message.starts_with("Error in parsing name expression")
     }
 
     fn for_learner(&self, context: &Context<'_>) -> Diagnostic {
@@ -268,6 +281,11 @@ fn explain(diagnostic: &mut Diagnostic, context: &Context<'_>) {
     {
         diagnostic.message =
             "a kernel that launches another (dynamic parallelism) cannot be run here; run the other by itself".into();
+    } else if message
+        .strip_prefix("identifier \"cuda")
+        .is_some_and(|rest| rest.starts_with(char::is_uppercase))
+    {
+        diagnostic.notes.push(absent::HOST_CODE.into());
     } else if let Some(name) = message.strip_prefix("namespace \"std\" has no member \"") {
         diagnostic.notes.push(absent::standard_member(name.trim_end_matches('"')));
     } else if message.starts_with("this declaration has no storage class") {
@@ -298,8 +316,6 @@ fn explain_instance(diagnostic: &mut Diagnostic, echo: Option<&str>) {
     let instance =
         echo.and_then(|line| line.strip_prefix("#pragma nv_mangled_name")).unwrap_or_default().trim();
     let why = match diagnostic.message.as_str() {
-        // Follows an error that says why.
-        message if message.starts_with("Error in parsing name expression") => "it cannot be made",
         message if message.starts_with("Extra tokens found") => "something follows its name",
         message => message,
     };

@@ -6,6 +6,15 @@ use crate::nvrtc::header;
 pub(super) const OTHER: &str =
     "CUDA's headers for devices and those of the C++ library are here; no other file is read";
 
+/// Of a function that only the host can call.
+pub(super) const HOST_CODE: &str = "this is host code, and only what runs on the device is compiled here: put what nvcc alone should see \
+     between `#ifndef __CUDACC_RTC__` and `#endif`";
+
+/// That a header was passed over.
+pub(super) fn left_out(name: &str) -> String {
+    format!("`{name}` is not here and was passed over; what this misses may be in it")
+}
+
 /// Why the header `name` is not here.
 pub(super) fn header(name: &str) -> &'static str {
     let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
