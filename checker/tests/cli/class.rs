@@ -36,7 +36,8 @@ impl StandIn {
             scratch.write(&format!("in/student{student:03}/05.cu"), format!("{verdict}\n// {student}\n"));
         }
         let script = format!(
-            "#!/bin/sh\nsleep {seconds}\nread verdict < \"$4\"\n\
+            "#!/bin/sh\nsleep {seconds}\nif [ \"$3\" = --file ]; then read -r verdict < \"$4\"\n\
+             else read -r order; order=${{order#*:\\\"}}; verdict=${{order%%\\\\n*}}; fi\n\
              case $verdict in passed) right=right met=true;; too_slow) right=right met=false;;\n\
              *) right=wrong_values met=false;; esac\n\
              echo '{{\"verdict\":\"'$verdict'\",\"seed\":77001,\"cases\":[{{\"verdict\":\"'$right'\"}}],\
