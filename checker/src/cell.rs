@@ -1,15 +1,14 @@
 //! One cell of a planned grading, judged in a process of its own and told as [`class::Outcome`].
 
-use std::fs::File;
-use std::io;
 use std::path::Path;
+use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use cuda::nvrtc::Toolchain;
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
-use crate::grade::{self, Bench, Record};
+use crate::grade::{self, Bench, Record, Terms};
+use crate::machine::Machine;
 use crate::registry::Entry;
 use crate::submission::Submission;
 
@@ -24,37 +23,21 @@ pub(crate) fn course() -> class::Course {
     class::Course { exercises: crate::registry::all().iter().map(exercise).collect() }
 }
 
-/// How a plan asks for kernels to be judged.
-pub(crate) struct Terms {
-    /// `sim`, `auto` or `gpu`.
-    pub(crate) engine: String,
-    /// In seconds.
-    pub(crate) limit: u64,
-    /// In MiB; 0: as much as there is.
-    pub(crate) memory: u64,
-}
-
-/// What judges here: this very program, and the compiler that it found.
+/// What judges here: this very program, and the compiler that it found, on the engine and within the limits
+/// (seconds, and MiB; 0: as much as there is) of a plan.
 ///
 /// # Errors
 /// If one of their files cannot be read.
-pub(crate) fn judge_here(program: &Path, toolchain: &Toolchain, terms: &Terms) -> Result<class::Judge> {
-    let (major, minor) = toolchain.version;
-    Ok(class::Judge {
-        checker: env!("CARGO_PKG_VERSION").to_owned(),
-        program: hash(program)?,
-        compiler: format!("NVRTC {major}.{minor} ({})", &hash(&toolchain.library)?[..12]),
-        engine: terms.engine.clone(),
-        limit: terms.limit,
-        memory: terms.memory,
-    })
-}
-
-fn hash(path: &Path) -> Result<String> {
-    let mut hash = Sha256::new();
-    let copied = File::open(path).and_then(|mut file| io::copy(&mut file, &mut hash));
-    copied.with_context(|| format!("{} cannot be read", path.display()))?;
-    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+pub(crate) fn judge_here(
+    toolchain: &Toolchain,
+    engine: &str,
+    limit: u64,
+    memory: u64,
+) -> Result<class::Judge> {
+    // Whichever GPU judges stands with each result; the plan may be made where there is none.
+    let Terms { checker, compiler, .. } =
+        Terms::new(toolchain, &Machine::Sim(None), Duration::from_secs(limit), Some(memory << 20))?;
+    Ok(class::Judge { checker, compiler, engine: engine.to_owned(), limit, memory })
 }
 
 /// Who judges, for the record.

@@ -29,10 +29,8 @@ pub struct Cell {
 /// What judges. Two that differ may judge differently, so that a worker that differs refuses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Judge {
-    /// The checker's version.
+    /// The checker: its version and the sum of its file, in which are the course and warpsim.
     pub checker: String,
-    /// Of the program's own file: warpsim, the exercises and all the rest are in it.
-    pub program: String,
     /// The compiler and its version.
     pub compiler: String,
     /// `sim`, `auto` or `gpu`.
@@ -47,9 +45,8 @@ impl Judge {
     /// What differs, in words; `None` if nothing does.
     pub fn difference(&self, here: &Judge) -> Option<String> {
         let pairs = [
-            ("the checker", &self.checker, &here.checker),
+            ("the checker (and with it the course)", &self.checker, &here.checker),
             ("the compiler", &self.compiler, &here.compiler),
-            ("the checker's file (and with it the course)", &self.program, &here.program),
         ];
         let differing = pairs.into_iter().find(|(_, planned, here)| planned != here)?;
         let (what, planned, here) = differing;
@@ -57,8 +54,9 @@ impl Judge {
     }
 }
 
+/// Of a version and a sum, as much as tells two apart.
 fn short(text: &str) -> &str {
-    if text.len() == 64 { &text[..12] } else { text }
+    text.get(..24).unwrap_or(text)
 }
 
 /// A plan, of which there may be several in a folder: new hand-ins get a new one, and none is changed.
@@ -306,7 +304,6 @@ mod tests {
     fn judge() -> Judge {
         Judge {
             checker: "0.1.0".into(),
-            program: sha256(b"program"),
             compiler: "NVRTC 12.9".into(),
             engine: "sim".into(),
             limit: 120,

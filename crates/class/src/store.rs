@@ -3,6 +3,8 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use trust::file::{self, Readers};
+
 /// What kept a file of the grading from being written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -51,40 +53,28 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
 
 pub(crate) fn replace(path: &Path, bytes: &[u8], durability: Durability) -> Result<(), StoreError> {
     let write = || {
-        let mut temporary = temporary_beside(path)?;
+        make_folder_of(path)?;
+        let mut temporary = file::prepare(path, Readers::Umask)?;
         temporary.write_all(bytes)?;
-        if durability == Durability::Now {
-            temporary.as_file().sync_all()?;
+        match durability {
+            Durability::Now => file::complete(temporary, path),
+            Durability::Later => temporary.persist(path).map(drop).map_err(|error| error.error),
         }
-        #[cfg(unix)]
-        {
-            // A temporary file is its owner's alone; the finished one is for whom the folder is.
-            use std::os::unix::fs::PermissionsExt;
-            temporary.as_file().set_permissions(std::fs::Permissions::from_mode(0o644))?;
-        }
-        temporary.persist(path).map_err(|error| error.error)?;
-        Ok(())
     };
     write().map_err(StoreError::io(path))
 }
 
-fn temporary_beside(path: &Path) -> std::io::Result<tempfile::NamedTempFile> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder)?;
-    tempfile::Builder::new().prefix(".writing-").tempfile_in(folder)
+fn make_folder_of(path: &Path) -> std::io::Result<()> {
+    path.parent().map_or(Ok(()), std::fs::create_dir_all)
 }
 
-/// Writes a file that only its owner may read.
+/// Writes a file that only its owner may read, if there is none.
 pub(crate) fn write_secret(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
-    let write = || {
-        // Temporary files have mode 0600.
-        let mut temporary = temporary_beside(path)?;
-        temporary.write_all(bytes)?;
-        temporary.as_file().sync_all()?;
-        temporary.persist_noclobber(path).map_err(|error| error.error)?;
-        Ok(())
+    let write = || match file::create(path, bytes, Readers::Owner)? {
+        true => Ok(()),
+        false => Err(std::io::ErrorKind::AlreadyExists.into()),
     };
-    write().map_err(StoreError::io(path))
+    make_folder_of(path).and_then(|()| write()).map_err(StoreError::io(path))
 }
 
 /// The SHA-256 of `bytes` in hexadecimal digits.

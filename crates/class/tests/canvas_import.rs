@@ -87,14 +87,8 @@ fn with_gradebook(policy: &str, test: impl Fn(&Gradebook, &Roster)) {
         let handin = Handin { student, exercise, sha256, source, is_late: false, at: None, problem: None };
         class.handins.insert((id.into(), handin.exercise.clone()), handin);
     }
-    let judge = Judge {
-        checker: "1".into(),
-        program: "1".into(),
-        compiler: "1".into(),
-        engine: "sim".into(),
-        limit: 1,
-        memory: 1,
-    };
+    let judge =
+        Judge { checker: "1".into(), compiler: "1".into(), engine: "sim".into(), limit: 1, memory: 1 };
     let secret = Secret::open(folder.path(), None).expect("made");
     let size = TaskSize { shards: Some(1), seconds: 1.0, most_shards: 1 };
     let plan = Plan::make(folder.path(), &class, &[], judge, &secret, size).expect("a plan");

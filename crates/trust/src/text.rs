@@ -1,7 +1,8 @@
-//! Text of strangers, made fit to be shown: names of files and people, what a kernel prints, what a compiler quotes.
+//! Text of strangers, made fit to be shown: names of files and people, what a kernel prints, what a compiler
+//! quotes.
 //!
-//! Control characters steer a terminal, marks of direction turn words around, and others have no shape at all, so that
-//! two names look like one. Each is shown by its number, as Rust writes it: `\u{202e}`.
+//! Control characters steer a terminal, marks of direction turn words around, and others have no shape at
+//! all, so that two names look like one. Each is shown by its number, as Rust writes it: `\u{202e}`.
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -15,7 +16,8 @@ pub fn is_hidden(c: char) -> bool {
         c.general_category(),
         Control | Format | LineSeparator | ParagraphSeparator | PrivateUse | Unassigned
     );
-    // Letters and marks that Unicode lists as ignorable: joiners, fillers, selectors of variants, and the empty Braille.
+    // Letters and marks that Unicode lists as ignorable: joiners, fillers, selectors of variants, and the
+    // empty Braille.
     let is_blank = matches!(c, '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
         | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{ffa0}' | '\u{e0100}'..='\u{e01ef}');
     by_category || is_blank
@@ -31,8 +33,8 @@ pub fn lines(text: &str) -> String {
     escape(text, |c| is_hidden(c) && !matches!(c, '\n' | '\t'))
 }
 
-/// A name of the file system as a text that can be shown. Two names that differ have labels that differ, those that are no
-/// text included: they name people.
+/// A name of the file system as a text that can be shown. Two names that differ have labels that differ,
+/// those that are no text included: they name people.
 pub fn label(name: &OsStr) -> String {
     let mut label = String::new();
     for chunk in name.as_encoded_bytes().utf8_chunks() {
@@ -44,13 +46,18 @@ pub fn label(name: &OsStr) -> String {
     label
 }
 
-/// A text as a cell of a CSV file. A spreadsheet would take some for formulas and run them, also after blanks and in other
-/// widths: such a text gets an apostrophe in front.
-pub fn cell(text: &str) -> String {
+/// A text that no spreadsheet computes, before it is quoted; see [`cell`].
+pub fn inert(text: &str) -> String {
     const SIGNS: &str = "=+-@＝＋－＠﹦﹢﹣﹫−";
     let text = one_line(text);
     let is_formula = text.trim_start().starts_with(|c| SIGNS.contains(c));
-    let text = if is_formula { format!("'{text}") } else { text };
+    if is_formula { format!("'{text}") } else { text }
+}
+
+/// A text as a cell of a CSV file. A spreadsheet would take some for formulas and run them, also after blanks
+/// and in other widths: such a text gets an apostrophe in front.
+pub fn cell(text: &str) -> String {
+    let text = inert(text);
     // Some spreadsheets part cells at semicolons.
     let needs_quotes = text.contains([',', ';', '"']) || text.trim().len() < text.len();
     if needs_quotes { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }

@@ -8,7 +8,7 @@ use clap::{Arg, ArgMatches, Command, value_parser};
 use ::class::{Class, Job, Plan, PlanError, Secret, TaskSize};
 
 use super::{exercises, exercises_argument, folder, folder_argument};
-use crate::cell::{self, Terms};
+use crate::cell;
 use crate::command::toolchain;
 use crate::exit::{Exit, UsageError};
 use crate::report;
@@ -74,14 +74,11 @@ pub(super) fn execute(matches: &ArgMatches) -> Result<Exit> {
     let class = Class::load(&folder)?;
     let engine = matches.get_one::<String>("engine").cloned().unwrap_or_default();
     let number = |name| matches.get_one::<u32>(name).copied();
-    let terms = Terms {
-        // A GPU's driver reserves addresses for all the memory there is.
-        memory: matches.get_one::<u64>("memory").copied().filter(|_| engine == "sim").unwrap_or(0),
-        limit: matches.get_one::<u64>("limit").copied().unwrap_or(120),
-        engine,
-    };
+    let limit = matches.get_one::<u64>("limit").copied().unwrap_or(120);
+    // A GPU's driver reserves addresses for all the memory there is.
+    let memory = matches.get_one::<u64>("memory").copied().filter(|_| engine == "sim").unwrap_or(0);
     let program = std::env::current_exe().context("this program's own file cannot be found")?;
-    let judge = cell::judge_here(&program, &toolchain::ready()?, &terms)?;
+    let judge = cell::judge_here(&toolchain::ready()?, &engine, limit, memory)?;
     let secret = Secret::open(&folder, matches.get_one::<u64>("seed").copied())?;
     let size = TaskSize {
         shards: number("shards"),

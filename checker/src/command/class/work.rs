@@ -12,7 +12,7 @@ use clap::{Arg, ArgMatches, Command, value_parser};
 use ::class::{Cell, Environment, Plan, Secret, Shard, Weight, Writer};
 
 use super::{folder, folder_argument};
-use crate::cell::{self, Station, Terms};
+use crate::cell::{self, Station};
 use crate::command::toolchain;
 use crate::exit::{Exit, usage};
 use crate::grade::{Bench, Crowd, Interrupt};
@@ -90,17 +90,16 @@ fn set_up(
     stand_in: Option<PathBuf>,
 ) -> Result<(Bench, Station)> {
     let judge = &plan.judge;
-    let secret = Secret::load(folder)?;
-    if !plan.is_of(&secret) {
-        bail!("plan {} was made with another secret.json; copy the one that belongs to it", plan.number);
-    }
     let program = std::env::current_exe().context("this program's own file cannot be found")?;
-    let terms = Terms { engine: judge.engine.clone(), limit: judge.limit, memory: judge.memory };
-    let here = cell::judge_here(&program, &toolchain::ready()?, &terms)?;
+    let here = cell::judge_here(&toolchain::ready()?, &judge.engine, judge.limit, judge.memory)?;
     if let Some(difference) = judge.difference(&here) {
         bail!(
             "this worker would judge differently: {difference}. Use the checker that made the plan, or plan again"
         );
+    }
+    let secret = Secret::load(folder)?;
+    if !plan.is_of(&secret) {
+        bail!("plan {} was made with another secret.json; copy the one that belongs to it", plan.number);
     }
     let gpu = match Machine::choose(&judge.engine)? {
         Machine::Sim(Some(why)) => {

@@ -21,8 +21,9 @@ use crate::message;
 use crate::registry;
 use crate::trial::DEFAULT_SEED;
 
-/// Gradescope ends an autograder after ten minutes; what it ends itself shows nothing.
-const LIMIT: Duration = Duration::from_secs(8 * 60);
+/// Gradescope ends an autograder after ten minutes, and what it ends shows nothing. Judging may try twice,
+/// and then the reference.
+const LIMIT: Duration = Duration::from_secs(3 * 60);
 /// What an assignment is worth that does not say so.
 const POINTS: f64 = 10.0;
 /// What students of a folder are called: there is one.

@@ -8,6 +8,8 @@ mod moodle;
 
 use std::collections::BTreeMap;
 
+pub(crate) use trust::text::inert;
+
 use crate::class::{Class, Handin, Person};
 use crate::mark::{Mark, Standing, mark, round};
 use crate::outcome::Outcome;
@@ -171,13 +173,6 @@ impl Gradebook {
 /// Points for a gradebook: two decimals.
 pub(crate) fn number(points: f64) -> String {
     format!("{points:.2}")
-}
-
-/// A cell for a spreadsheet, which would take some texts for formulas, and run them.
-pub(crate) fn inert(text: &str) -> String {
-    let is_formula = text
-        .starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}']);
-    if is_formula { format!("'{text}") } else { text.to_owned() }
 }
 
 /// Rows as RFC 4180 has them.

@@ -1,6 +1,7 @@
 //! What a judgement says, as far as a student may know it.
 
 use serde_json::Value;
+use trust::text;
 
 use crate::label::clean;
 
@@ -52,7 +53,7 @@ impl View {
         let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
         let cases = list(&judgement["cases"]);
         let mut view = View {
-            cases: cases.iter().map(|case| (size(case), text(&case["verdict"]))).collect(),
+            cases: cases.iter().map(|case| (size(case), said(&case["verdict"]))).collect(),
             requirements: list(&judgement["requirements"]).iter().map(requirement).collect(),
             timing: timing(&judgement["timing"]),
             ..View::default()
@@ -63,17 +64,17 @@ impl View {
             }
         };
         for diagnostic in list(&judgement["diagnostics"]) {
-            let kind = format!("compiler {}", text(&diagnostic["severity"]));
+            let kind = format!("compiler {}", said(&diagnostic["severity"]));
             add(Finding {
                 kind,
-                message: text(&diagnostic["message"]),
+                message: said(&diagnostic["message"]),
                 excerpt: excerpt(source, &diagnostic["line"]),
             });
         }
         for case in &cases {
             for fault in list(&case["faults"]) {
                 let excerpt = excerpt(source, &fault["line"]);
-                add(Finding { kind: text(&fault["kind"]), message: text(&fault["message"]), excerpt });
+                add(Finding { kind: said(&fault["kind"]), message: said(&fault["message"]), excerpt });
             }
             let wrong = &case["wrong"];
             if wrong.is_object() {
@@ -85,7 +86,7 @@ impl View {
                     size(case),
                     count("wrong"),
                     count("of"),
-                    text(&wrong["buffer"]),
+                    said(&wrong["buffer"]),
                 );
                 add(Finding { kind: "wrong values".into(), message: clean(&message), excerpt: Vec::new() });
             }
@@ -112,7 +113,7 @@ fn requirement(row: &Value) -> Requirement {
         _ => String::new(),
     };
     Requirement {
-        name: text(&row["name"]),
+        name: said(&row["name"]),
         yours: figure(&row["yours"]),
         needed,
         reference: figure(&row["reference"]),
@@ -135,8 +136,8 @@ fn figure(value: &Value) -> String {
 }
 
 /// What the judging wrote, some of which came from the student: what a kernel prints, names of buffers.
-fn text(value: &Value) -> String {
-    value.as_str().map(|text| text.lines().map(clean).collect::<Vec<_>>().join("\n")).unwrap_or_default()
+fn said(value: &Value) -> String {
+    value.as_str().map(text::lines).unwrap_or_default()
 }
 
 fn excerpt(source: Option<&str>, line: &Value) -> Vec<(usize, String, bool)> {
@@ -153,11 +154,5 @@ fn excerpt(source: Option<&str>, line: &Value) -> Vec<(usize, String, bool)> {
 
 /// A line of source as it is, but for characters that would change how it is read.
 fn printable(line: &str) -> String {
-    let shown = line.chars().take(200).map(|c| match c {
-        '\t' => ' ',
-        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
-        c if c.is_control() => '\u{fffd}',
-        c => c,
-    });
-    shown.collect()
+    text::lines(&line.chars().take(200).collect::<String>()).replace('\t', "    ")
 }
