@@ -1,10 +1,12 @@
 // 03  Ghost elements: tiles that reach over the edge.
 //
-// This is the tiled kernel of exercise 02. It takes for granted that M, N and K are multiples of TILE. If they are not,
-// the last tiles in each direction stick out of the matrices, and so do the loads and the stores.
+// This is the tiled kernel of exercise 02. It takes for granted that M, N and K are
+// multiples of TILE. If they are not, the last tiles in each direction stick out of the
+// matrices, and so do the loads and the stores.
 //
-// What lies outside must count as 0: a product with 0 adds nothing. These zeros are called ghost elements. Every thread
-// still takes part in loading and in the barriers, even one whose own element of C does not exist.
+// What lies outside must count as 0: a product with 0 adds nothing. These zeros are
+// called ghost elements. Every thread still takes part in loading and in the barriers,
+// even one whose own element of C does not exist.
 //
 // More: chapter 03 of the book, or `cargo run -p checker -- hint 03`.
 #include "warplings.cuh"
@@ -13,7 +15,8 @@
 
 LAUNCH(/*block*/ TILE, TILE, 1, /*work per block*/ TILE, TILE, 1);
 
-__global__ void matmul_any_size(const float* A, const float* B, float* C, int M, int N, int K)
+__global__ void
+matmul_any_size(const float* A, const float* B, float* C, int M, int N, int K)
 {
     __shared__ float tile_a[TILE][TILE];
     __shared__ float tile_b[TILE][TILE];

@@ -1,13 +1,15 @@
 // 07  Row sums: sums[row] = x[row][0] + x[row][1] + ... A block adds up one row.
 //
-// The 32 threads of a warp share one instruction stream. Where an `if` sends some of them one way and some the other, the
-// warp goes both ways, one after the other, and the threads that are not concerned wait: divergence.
+// The 32 threads of a warp share one instruction stream. Where an `if` sends some of
+// them one way and some the other, the warp goes both ways, one after the other, and
+// the threads that are not concerned wait: divergence.
 //
-// This tree adds neighbours first, then neighbours' neighbours. In the first five of its eight steps, all eight warps have
-// some threads that add and some that don't: all of them go through the `if`, with fewer and fewer threads at work. Give
-// the additions to other threads, so that whole warps either work or have nothing to do: which elements a thread adds is
-// up to you. Or let the threads of a warp hand their sums to each other without shared memory:
-// __shfl_down_sync(0xffffffff, value, distance).
+// This tree adds neighbours first, then neighbours' neighbours. In the first five of
+// its eight steps, all eight warps have some threads that add and some that don't: all
+// of them go through the `if`, with fewer and fewer threads at work. Give the additions
+// to other threads, so that whole warps either work or have nothing to do: which
+// elements a thread adds is up to you. Or let the threads of a warp hand their sums to
+// each other without shared memory: __shfl_down_sync(0xffffffff, value, distance).
 //
 // On a GPU, where time decides, the barriers have to go as well: one warp per row.
 //

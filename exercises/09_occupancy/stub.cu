@@ -1,8 +1,10 @@
 // 09  Occupancy: enough warps to wait with.
 //
-// Row sums again. Each block first collects a stretch of its row in shared memory, then adds it up. The result is right,
-// and most of the time nothing happens: a warp that has asked memory for something waits for some 500 cycles, and an SM
-// fills that time with other warps, if it has any. How many it can hold is decided by what a block takes:
+// Row sums: sums[row] = x[row][0] + x[row][1] + ... Each block first collects a stretch
+// of its row in shared memory, then adds it up. The result is right, and most of the
+// time nothing happens: a warp that has asked memory for something waits for hundreds
+// of cycles, and an SM fills that time with other warps, if it has any. What a block
+// takes decides how many it can hold:
 //
 //     an SM (compute capability 8.0) has     this block takes
 //     2,048 threads (64 warps)               64 threads (2 warps)
@@ -25,7 +27,8 @@ LAUNCH(/*block*/ THREADS, 1, 1, /*work per block*/ 1, 1, 1);
 
 __global__ void row_sums(const float* x, float* sums, int rows, int cols)
 {
-    // TODO: change what a block takes so that an SM can hold at least 32 warps (50 %). There is more than one way.
+    // TODO: change what a block takes so that an SM can hold at least 32 warps (50 %).
+    // There is more than one way.
     __shared__ float stretch[STRETCH];
     __shared__ float partial[THREADS];
 

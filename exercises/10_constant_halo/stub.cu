@@ -1,16 +1,19 @@
 // 10  Convolution: constant memory and halo cells.
 //
-// out[row][col] = sum over the 5 x 5 neighbours of in[row][col], each times its weight; outside of the image is 0. (The
-// filter is not turned round: strictly, this is a correlation.)
+// out[row][col] = sum over the 5 x 5 neighbours of in[row][col], each times its weight;
+// outside of the image is 0. (The filter is not turned round: strictly, this is a
+// correlation.)
 //
-// For 50 operations, a thread reads 25 weights and 25 elements from global memory: 0.25 operations per byte, as naive as
-// in exercise 01. Both halves can be had for less.
+// For 50 operations, a thread reads 25 weights and 25 elements from global memory: 0.25
+// operations per byte, as naive as in exercise 01. Both halves can be had for less.
 //
-// - The weights are the same for all threads at the same time. That is what constant memory is for: 64 KB with a cache that
-//   serves a whole warp at once, as long as all its threads read the same address.
-// - Neighbouring outputs share most of their inputs. A tile in shared memory lets a block read each of them once. But the
-//   outputs at the tile's edge need inputs from beyond it: a halo, two cells wide on each side. A block that makes 32 x 32
-//   outputs loads 36 x 36 inputs.
+// - The weights are the same for all threads at the same time. That is what constant
+//   memory is for: 64 KB with a cache that serves a whole warp at once, as long as all
+//   its threads read the same address.
+// - Neighbouring outputs share most of their inputs. A tile in shared memory lets a
+//   block read each of them once. But the outputs at the tile's edge need inputs from
+//   beyond it: a halo, two cells wide on each side. A block that makes 32 x 32 outputs
+//   loads 36 x 36 inputs.
 //
 // More: chapter 10 of the book, or `cargo run -p checker -- hint 10`.
 #include "warplings.cuh"
@@ -34,7 +37,8 @@ LAUNCH(/*block*/ TILE, BLOCK_ROWS, 1, /*work per block*/ TILE, TILE, 1);
 
 __global__ void convolve(const float* in, float* out, int rows, int cols)
 {
-    // TODO: load a tile with its halo into shared memory first, zeros from outside, and read from there.
+    // TODO: load a tile with its halo into shared memory first, zeros from outside, and
+    // read from there.
     int col = blockIdx.x * TILE + threadIdx.x;
     for (int i = threadIdx.y; i < TILE; i += BLOCK_ROWS) {
         int row = blockIdx.y * TILE + i;

@@ -1,15 +1,19 @@
 // 11  Latency hiding: load the next tiles while multiplying with these.
 //
-// In exercise 04 the block loads its tiles, waits for them, multiplies, and loads again: memory rests while the block
-// computes, and the block rests while memory answers. With two buffers, both can be at work at a time: the tiles of phase
-// p + 1 are on their way into one buffer while the block multiplies with those of phase p from the other.
+// In exercise 04 the block loads its tiles, waits for them, multiplies, and loads
+// again: memory rests while the block computes, and the block rests while memory
+// answers. With two buffers, both can be at work at a time: the tiles of phase p + 1
+// are on their way into one buffer while the block multiplies with those of phase p
+// from the other.
 //
-// cp.async (compute capability 8.0) copies from global to shared memory on its own: the thread only starts it and goes on.
-// load_tile, async_commit and async_wait below wrap it. A copy may be used once the thread that started it has waited for it,
-// and, by other threads, after a barrier that follows.
+// cp.async (compute capability 8.0) copies from global to shared memory on its own: the
+// thread only starts it and goes on. load_tile, async_commit and async_wait below wrap
+// it. A copy may be used once the thread that started it has waited for it, and, by
+// other threads, after a barrier that follows.
 //
-// The kernel is complete but for its main loop, which so far loads the first tiles only. Its threads make 16 x 8 elements each,
-// so that only one block fits an SM: nobody else is there to work while it waits.
+// The kernel is complete but for its main loop, which so far loads the first tiles
+// only. Its threads make 16 x 8 elements each, so that only one block fits an SM:
+// nobody else is there to work while it waits.
 //
 // More: chapter 11 of the book, or `cargo run -p checker -- hint 11`.
 #include "warplings.cuh"
@@ -22,16 +26,19 @@
 
 LAUNCH(/*block*/ TILE, TILE, 1, /*work per block*/ SIDE_N, SIDE_M, 1);
 
-// Which of the block's columns is number j of the 8 that belong to thread t? Four side by side, then four more: see exercise 04.
-// (Its rows are TILE apart: cp.async copies rows as they are, so A's tile is not transposed here.)
+// Which of the block's columns is number j of the 8 that belong to thread t? Four side
+// by side, then four more: see exercise 04. (Its rows are TILE apart: cp.async copies
+// rows as they are, so A's tile is not transposed here.)
 #define COLUMN(t, j) ((j) / 4 * (4 * TILE) + (t) * 4 + (j) % 4)
 
-// Starts to copy one float from global to shared memory, or a 0 if it is not inside of the matrix.
+// Starts to copy one float from global to shared memory, or a 0 if it is not inside of
+// the matrix.
 __device__ void copy_async(float* to, const float* from, bool inside)
 {
     unsigned address = (unsigned)__cvta_generic_to_shared(to);
     int bytes = inside ? 4 : 0; // the rest of the 4 bytes is filled with zeros
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(address), "l"(from), "r"(bytes));
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;"
+                 :: "r"(address), "l"(from), "r"(bytes));
 }
 
 // The same for four neighbours of a row at an address that is a multiple of 16.
@@ -39,7 +46,8 @@ __device__ void copy4_async(float* to, const float* from, bool inside)
 {
     unsigned address = (unsigned)__cvta_generic_to_shared(to);
     int bytes = inside ? 16 : 0;
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(from), "r"(bytes));
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+                 :: "r"(address), "l"(from), "r"(bytes));
 }
 
 // Closes the group of copies that this thread has started since the last commit.
@@ -48,20 +56,25 @@ __device__ void async_commit() { asm volatile("cp.async.commit_group;"); }
 // Waits until all groups that this thread has committed are complete.
 __device__ void async_wait() { asm volatile("cp.async.wait_group 0;" ::: "memory"); }
 
-// Starts to load `rows` x `cols` elements from (row0, col0) on of a matrix of `height` x `width` into a tile.
+// Starts to load `rows` x `cols` elements from (row0, col0) on of a matrix of `height`
+// x `width` into a tile.
 template <int rows, int cols>
-__device__ void load_tile(float (*tile)[cols], const float* matrix, int row0, int col0, int height, int width)
+__device__ void
+load_tile(float (*tile)[cols], const float* matrix, int row0, int col0, int height,
+          int width)
 {
     const int threads = TILE * TILE;
     int thread = threadIdx.y * TILE + threadIdx.x;
     if (width % 4 == 0) {
-        // Every row starts at a multiple of 16 bytes: a quarter of the copies for the same bytes (exercise 08).
+        // Every row starts at a multiple of 16 bytes: a quarter of the copies for the
+        // same bytes (exercise 08).
         #pragma unroll
         for (int i = 0; i < rows * cols / 4 / threads; ++i) {
             int element = (i * threads + thread) * 4;
             int row = element / cols, col = element % cols;
             bool inside = row0 + row < height && col0 + col < width;
-            copy4_async(&tile[row][col], inside ? &matrix[(row0 + row) * width + col0 + col] : matrix, inside);
+            int from = inside ? (row0 + row) * width + col0 + col : 0;
+            copy4_async(&tile[row][col], &matrix[from], inside);
         }
     } else {
         #pragma unroll 1 // the rare case: no registers for it
@@ -69,12 +82,14 @@ __device__ void load_tile(float (*tile)[cols], const float* matrix, int row0, in
             int element = i * threads + thread;
             int row = element / cols, col = element % cols;
             bool inside = row0 + row < height && col0 + col < width;
-            copy_async(&tile[row][col], inside ? &matrix[(row0 + row) * width + col0 + col] : matrix, inside);
+            int from = inside ? (row0 + row) * width + col0 + col : 0;
+            copy_async(&tile[row][col], &matrix[from], inside);
         }
     }
 }
 
-// 128 sums per thread: an SM has registers for one such block, and no other one to work on while it waits.
+// 128 sums per thread: an SM has registers for one such block, and no other one to work
+// on while it waits.
 __global__ void __launch_bounds__(TILE * TILE, 1)
 matmul_pipelined(const float* A, const float* B, float* C, int M, int N, int K)
 {
@@ -95,8 +110,9 @@ matmul_pipelined(const float* A, const float* B, float* C, int M, int N, int K)
     for (int phase = 0; phase < phases; ++phase) {
         int now = phase % 2;
 
-        // TODO: wait for the tiles of this phase; start to load the next ones (if there are any) into the other buffer,
-        // which the block may have been reading until a moment ago; then multiply.
+        // TODO: wait for the tiles of this phase; start to load the next ones (if there
+        // are any) into the other buffer, which the block may have been reading until a
+        // moment ago; then multiply.
         async_wait();
         __syncthreads();
 

@@ -76,7 +76,7 @@ fn banks(label: &'static str, cases: &[(&str, usize)]) -> String {
     let cell = panel / BANKS as f64;
     let (top, side) = (58.0, cell * LANES as f64);
     let used = panel * cases.len() as f64 + gap * (cases.len() - 1) as f64;
-    let mut svg = Svg::new(width, top + side + 70.0, label);
+    let mut svg = Svg::new(width, top + side + 80.0, label);
     for (i, (title, stride)) in cases.iter().enumerate() {
         let left = (width - used) / 2.0 + (panel + gap) * i as f64;
         svg.text(left + panel / 2.0, 20.0, 16, "middle", title);
@@ -114,7 +114,14 @@ fn banks(label: &'static str, cases: &[(&str, usize)]) -> String {
             &format!("{wavefronts} wavefront{plural}"),
         );
     }
-    let legend = "One line for each lane, from lane 0 at the top to lane 31. Striped: another lane needs another word of this bank.";
-    svg.text((width - used) / 2.0, top + side + 56.0, 13, "start", legend);
+    for (line, legend) in [
+        "One line for each lane, from lane 0 at the top to lane 31.",
+        "Striped: another lane needs another word of this bank.",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        svg.text((width - used) / 2.0, top + side + 54.0 + 18.0 * line as f64, 13, "start", legend);
+    }
     svg.finish()
 }

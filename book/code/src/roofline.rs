@@ -60,7 +60,7 @@ pub(crate) fn picture(measurements: &Measurements) -> Result<String> {
     let edge = PEAK / BANDWIDTH;
     svg.line(&[(x(x_low), y(x_low * BANDWIDTH)), (x(edge), y(PEAK)), (right, y(PEAK))], 2.4);
     svg.text(right, y(PEAK) - 10.0, 14, "end", "67 TFLOP/s: the arithmetic units");
-    svg.text(x(1.4) + 10.0, y(1.1 * BANDWIDTH), 14, "start", "4.8 TB/s: the memory");
+    svg.text(x(2.6) - 14.0, y(2.6 * BANDWIDTH), 14, "end", "4.8 TB/s: the memory");
 
     for Point { number, file, name, intensity, label: (dx, dy, anchor) } in POINTS {
         let rate = measurements.time(number, file)?.flops_per_second;

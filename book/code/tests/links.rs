@@ -45,6 +45,17 @@ fn every_exercise_has_a_chapter() {
     }
 }
 
+/// What fits into the page at 14 px. (Solutions may be wider, and scroll.)
+#[test]
+fn stubs_fit_into_the_page() {
+    for course::Entry { exercise, folder } in course::all() {
+        for (i, line) in exercise.stub.lines().enumerate() {
+            let columns = line.chars().count();
+            assert!(columns <= 88, "{folder}/stub.cu:{}: {columns} columns", i + 1);
+        }
+    }
+}
+
 #[test]
 fn the_readme_shows_a_real_verdict() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
