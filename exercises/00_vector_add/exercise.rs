@@ -11,7 +11,7 @@ exercise::exercise! {
         number: 0,
         slug: "vector_add",
         title: "Vector addition",
-        lesson: "Number the threads through with blockIdx and threadIdx, and guard the last block.",
+        lesson: "Find a thread's element from blockIdx and threadIdx, and guard the last block.",
         kernel: "vector_add",
         stub: include_str!("stub.cu"),
         stub_fails: "wrong_values",

@@ -1,7 +1,7 @@
 // 03  Ghost elements: tiles that reach over the edge.
 //
 // This is the tiled kernel of exercise 02. It takes for granted that M, N and K are
-// multiples of TILE. If they are not, the last tiles in each direction stick out of the
+// multiples of TILE. If they are not, the last tiles in each direction reach beyond the
 // matrices, and so do the loads and the stores.
 //
 // What lies outside must count as 0: a product with 0 adds nothing. These zeros are

@@ -30,7 +30,7 @@ load4(float* to, const float* matrix, int row, int col, int rows, int cols)
     }
 }
 
-// The way back: stores four neighbours, those that exist.
+// The other way: stores four neighbours, those that exist.
 // TODO: with one float4 where the four exist and are aligned.
 __device__ void
 store4(const float* from, float* matrix, int row, int col, int rows, int cols)

@@ -59,7 +59,7 @@ exercise::exercise! {
             indoc! {"
                 The weights take one word: __constant__ instead of __device__. The tile takes more: it is (TILE + 4) x
                 (TILE + 4), which is more elements than outputs, so no thread can load just its own. Number the tile's elements
-                through and let the threads walk over them in steps of the block's size.
+                from 0 on and let the threads walk over them in steps of the block's size.
             "},
             indoc! {"
                 Element (y, x) of the tile is element (blockIdx.y * TILE - RADIUS + y, blockIdx.x * TILE - RADIUS + x) of the
@@ -77,7 +77,7 @@ exercise::exercise! {
                     __syncthreads();
 
                 with SIDE = TILE + 2 * RADIUS, row0 = blockIdx.y * TILE - RADIUS and the same for col0. If the number of rounds
-                is a constant, #pragma unroll lets the loads of all rounds be under way at a time.
+                is a constant, #pragma unroll puts the loads of all rounds in flight at once.
             "},
         ],
     };

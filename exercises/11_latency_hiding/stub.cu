@@ -3,7 +3,7 @@
 // In exercise 04 the block loads its tiles, waits for them, multiplies, and loads
 // again: memory rests while the block computes, and the block rests while memory
 // answers. With two buffers, both can be at work at a time: the tiles of phase p + 1
-// are on their way into one buffer while the block multiplies with those of phase p
+// are in flight into one buffer while the block multiplies with those of phase p
 // from the other.
 //
 // cp.async (compute capability 8.0) copies from global to shared memory on its own: the

@@ -85,11 +85,11 @@ exercise::exercise! {
                     fetch(0); put(buffer 0); __syncthreads();
                     for (int k0 = 0; k0 < K; k0 += BLOCK_K) {
                         if (k0 + BLOCK_K < K) fetch(k0 + BLOCK_K);      // global memory -> registers: starts only
-                        multiply(buffer now);                           // covers the way
+                        multiply(buffer now);                           // hides its latency
                         if (k0 + BLOCK_K < K) { put(buffer 1 - now); __syncthreads(); now = 1 - now; }
                     }
 
-                BLOCK_K = 8 keeps what is on its way in 2 float4 per thread. The solution explains each of its numbers.
+                BLOCK_K = 8 keeps what is in flight in 2 float4 per thread. The solution explains each of its numbers.
             "},
         ],
     };

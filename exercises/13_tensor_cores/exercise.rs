@@ -101,7 +101,7 @@ exercise::exercise! {
                     }
 
                 For the clock: a block of 128 x 128, 64 x 64 for each of four warps, and the tiles in two buffers filled by cp.async, as in
-                exercise 11. That makes SGEMM's speed twice.
+                exercise 11. That is twice SGEMM's speed.
             "},
         ],
     };

@@ -27,9 +27,9 @@ matmul_coarse(const float* A, const float* B, float* C, int M, int N, int K)
     float sum[BATCH][BATCH] = {};
 
     for (int k0 = 0; k0 < K; k0 += TILE) {
-        // 256 threads load 2,048 elements of each tile, 8 each. How they are dealt out has nothing to do with who will use
+        // 256 threads load 2,048 elements of each tile, 8 each. Who loads which has nothing to do with who will use
         // them: consecutive threads take consecutive elements of a row, so that both loads are coalesced. The number of
-        // turns is known when compiling, so the loops unroll and all 16 loads of a thread are under way at a time.
+        // turns is known when compiling, so the loops unroll and all 16 loads of a thread are in flight at once.
         #pragma unroll
         for (int i = 0; i < LOADS; ++i) {
             int element = i * THREADS + thread;

@@ -1,7 +1,7 @@
 // 06  Transpose without bank conflicts: one column of padding.
 #include "warplings.cuh"
 
-// Twice the side that the exercise starts with: 8 elements per thread keep more loads under way at a time, which makes the
+// Twice the side that the exercise starts with: 8 elements per thread keep more loads in flight at once, which makes the
 // last tenth of the speed. The padding works for any number of columns that is a multiple of 32.
 #define TILE 64
 #define WARP 32

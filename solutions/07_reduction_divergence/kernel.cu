@@ -13,7 +13,7 @@ __global__ void row_sums(const float* x, float* sums, int rows, int cols)
     int row = blockIdx.x * ROWS + threadIdx.y;
     if (row >= rows) return;
 
-    // Neighbouring lanes read neighbouring elements. Unrolling lets eight loads be under way at a time.
+    // Neighbouring lanes read neighbouring elements. Unrolling puts eight loads in flight at once.
     const float* elements = x + (size_t)row * cols;
     float sum = 0.0f;
     #pragma unroll 8

@@ -29,7 +29,7 @@ __global__ void convolve(const float* in, float* out, int rows, int cols)
     int row0 = blockIdx.y * TILE - RADIUS;
     int col0 = blockIdx.x * TILE - RADIUS;
 
-    // 36 x 36 inputs for 256 threads. Numbered through, from 0 to 1,295, they take six rounds, all but the last one full. (Row by
+    // 36 x 36 inputs for 256 threads. Numbered from 0 to 1,295, they take six rounds, all but the last one full. (Row by
     // row, 36 columns for 32 threads would take two rounds per row, with 4 threads at work in the second.) The halo
     // costs 36 * 36 / (32 * 32) = 1.27 loads per output instead of 25.
     #pragma unroll

@@ -73,7 +73,7 @@ matmul_pipelined(const float* A, const float* B, float* C, int M, int N, int K)
     int phases = (K + TILE - 1) / TILE;
     float sum[ROWS][COLS] = {};
 
-    // The first tiles have nothing to hide behind.
+    // Nothing hides the latency of the first tiles.
     load_tile<SIDE_M, TILE>(tile_a[0], A, row0, 0, M, K);
     load_tile<TILE, SIDE_N>(tile_b[0], B, 0, col0, K, N);
     async_commit();
@@ -86,7 +86,7 @@ matmul_pipelined(const float* A, const float* B, float* C, int M, int N, int K)
         async_wait();
         __syncthreads();
 
-        // Started here, needed in the next phase: the 2,048 multiply-adds per thread below cover the way from memory.
+        // Started here, needed in the next phase: the 2,048 multiply-adds per thread below hide the latency of memory.
         if (phase + 1 < phases) {
             int next = 1 - now;
             int k0 = (phase + 1) * TILE;

@@ -7,7 +7,7 @@
 //     a thread makes 16 x  8 of these, by outer products in registers                       (04)
 //
 // and three ways to wait for none of them: float4 wherever four neighbours move together (08), loads that lie in different
-// banks (06), and something to do while data is on its way, at every level (11):
+// banks (06), and something to do while data is in flight, at every level (11):
 //
 //     global -> registers     started a whole phase before they are stored in shared memory
 //     registers -> shared     stored in the middle of a phase, read after the barrier at its end
@@ -26,7 +26,7 @@
 #define THREADS (32 * (BLOCK_M / WARP_M) * (BLOCK_N / WARP_N)) // 8 warps
 #define PAD 4 // keeps the transposed stores of A out of each other's banks, and rows at multiples of 16 bytes
 
-// The numbers follow from the limits. 128 sums, twice 24 factors and 12 floats on their way take some 220 of 255 registers: one
+// The numbers follow from the limits. 128 sums, twice 24 factors and 12 floats in flight take some 220 of 255 registers: one
 // block of 256 threads fills the register file of an SM. Per k, a thread loads 24 floats, as 6 float4, for 128 multiply-adds.
 // A block loads 384 floats per k for 32,768 multiply-adds: 43 operations per byte.
 LAUNCH(/*block*/ THREADS, 1, 1, /*work per block*/ BLOCK_N, BLOCK_M, 1);
@@ -64,7 +64,7 @@ __device__ __forceinline__ float4 load4(const float* from, bool row_inside, int 
     return v;
 }
 
-// The way back.
+// The other way.
 template <bool guarded>
 __device__ __forceinline__ void store4(const float* v, float* to, bool row_inside, int col, int cols)
 {
@@ -78,7 +78,7 @@ __device__ __forceinline__ void store4(const float* v, float* to, bool row_insid
     }
 }
 
-// A thread's share of the next tiles, on its way from global to shared memory. `fetch` only starts the loads; a register that
+// A thread's share of the next tiles, in flight from global to shared memory. `fetch` only starts the loads; a register that
 // is not there yet stops the thread where it is first used, which is in `put`.
 template <bool guarded>
 struct Share {
@@ -184,7 +184,7 @@ __device__ __forceinline__ void multiply(Tiles* tiles, const float* A, const flo
     float* to_b = &tiles[0].b[0][0] + threadIdx.x * 4;
     int step = NEXT_BUFFER;
 
-    // The first tiles have nothing to hide behind.
+    // Nothing hides the latency of the first tiles.
     int phases = (K + BLOCK_K - 1) / BLOCK_K;
     Share<guarded> share;
     share.start(A, B, row0, col0, N, K);

@@ -1,6 +1,6 @@
 // 13  Tensor cores in the stub's frame: small tiles, loaded by ordinary stores, in one buffer. All of it is right, and every counter
 // is as it should be; but the warps wait for memory most of the time.
-// on a gpu: too_slow: nothing is on its way while the block multiplies
+// on a gpu: too_slow: nothing is in flight while the block multiplies
 #include "warplings.cuh"
 
 #define BLOCK_M 64

@@ -1,4 +1,4 @@
-// The last block's surplus threads read and write behind the vectors.
+// The last block's surplus threads read and write beyond the vectors.
 // expect: out_of_bounds line 9
 #include "warplings.cuh"
 LAUNCH(256, 1, 1, 256, 1, 1);

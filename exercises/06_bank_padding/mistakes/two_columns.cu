@@ -1,6 +1,6 @@
 // Two columns of padding: 34 % 32 = 2, so every other bank is met twice.
 // expect: too_slow bank_conflicts
-// on a gpu: passed: two turns instead of one hide behind the time that global memory takes
+// on a gpu: passed: two turns instead of one take less time than global memory does
 #include "warplings.cuh"
 #define TILE 32
 LAUNCH(TILE, 8, 1, TILE, TILE, 1);

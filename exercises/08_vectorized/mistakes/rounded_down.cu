@@ -1,4 +1,4 @@
-// Rounds the address down to a multiple of 16 bytes: other elements, and the last float4 sticks out.
+// Rounds the address down to a multiple of 16 bytes: other elements, and the last float4 reaches beyond the end.
 // expect: out_of_bounds line 16
 #include "warplings.cuh"
 #define TILE 32
