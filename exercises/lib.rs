@@ -21,6 +21,17 @@ pub fn all() -> &'static [Entry] {
     ENTRIES
 }
 
+/// Numbers in the order in which the book teaches: the transpose and the banks come before what builds on them.
+const TAUGHT: [u8; 14] = [0, 1, 5, 2, 3, 6, 9, 4, 8, 7, 10, 11, 12, 13];
+
+/// Every exercise in the order to go through them; those that [`TAUGHT`] does not place come last, by number.
+pub fn in_teaching_order() -> Vec<&'static Entry> {
+    let place = |entry: &&Entry| TAUGHT.iter().position(|number| *number == entry.exercise.number);
+    let mut entries: Vec<&'static Entry> = all().iter().collect();
+    entries.sort_by_key(|entry| place(entry).unwrap_or(TAUGHT.len()));
+    entries
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -31,6 +42,14 @@ mod tests {
         for entry in all() {
             assert_eq!(entry.folder, format!("{:02}_{}", entry.exercise.number, entry.exercise.slug));
         }
+    }
+
+    #[test]
+    fn each_is_taught_once_and_what_is_not_placed_comes_last() {
+        let numbers: Vec<u8> = in_teaching_order().iter().map(|entry| entry.exercise.number).collect();
+        assert_eq!(numbers[..TAUGHT.len()], TAUGHT);
+        assert!(numbers[TAUGHT.len()..].is_sorted());
+        assert_eq!(numbers.len(), all().len());
     }
 
     #[test]

@@ -62,9 +62,10 @@ impl Progress {
         }
     }
 
-    /// The first exercise that has not passed.
+    /// The first exercise, in the order of the book, that has not passed.
     pub(crate) fn next(&self, workspace: &Workspace) -> Option<&'static Entry> {
-        registry::all().iter().find(|entry| !self.state(workspace, entry).has_passed())
+        let order = registry::in_teaching_order();
+        order.into_iter().find(|entry| !self.state(workspace, entry).has_passed())
     }
 
     /// Whether the exercise was ever passed, by whatever text.

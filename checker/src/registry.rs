@@ -1,13 +1,15 @@
 //! Finds exercises by what people call them.
 
-pub(crate) use course::{Entry, all};
+pub(crate) use course::{Entry, all, in_teaching_order};
 
 use crate::exit::{UsageError, usage};
 use crate::message;
 
-/// The exercise after `entry`.
+/// The exercise after `entry`, in the order of the book.
 pub(crate) fn after(entry: &Entry) -> Option<&'static Entry> {
-    all().iter().find(|other| other.exercise.number > entry.exercise.number)
+    let order = in_teaching_order();
+    let place = order.iter().position(|other| other.folder == entry.folder)?;
+    order.get(place + 1).copied()
 }
 
 /// The exercise that `name` means: its number (`5`, `05`) or any part of its folder's name.

@@ -45,6 +45,18 @@ fn every_exercise_has_a_chapter() {
     }
 }
 
+/// The book goes through the exercises in the order in which the checker names the next one.
+#[test]
+fn the_summary_has_the_teaching_order() {
+    let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../src");
+    let summary = std::fs::read_to_string(book.join("SUMMARY.md")).unwrap();
+    let chapters: Vec<String> =
+        references(&summary).into_iter().filter(|page| page.starts_with("exercises/")).collect();
+    let order: Vec<String> =
+        course::in_teaching_order().iter().map(|entry| format!("exercises/{}.md", entry.folder)).collect();
+    assert_eq!(chapters, order);
+}
+
 /// What fits into the page at 14 px. (Solutions may be wider, and scroll.)
 #[test]
 fn stubs_fit_into_the_page() {
