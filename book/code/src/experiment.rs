@@ -55,14 +55,8 @@ fn strided_shared(stride: u32) -> String {
 
 /// One condition that splits warps, and one that does not.
 pub(crate) fn divergence(checker: &Checker) -> Result<String> {
-    let mut table = Table::new(&[
-        "condition",
-        "branches",
-        "divergent",
-        "warp instructions",
-        "thread instructions",
-        "active lanes on average",
-    ]);
+    let mut table =
+        Table::new(&["condition", "branches", "divergent", "by warp", "by thread", "active lanes"]);
     for (kernel, condition) in [("by_lane", "`threadIdx.x % 2`"), ("by_warp", "`(threadIdx.x / 32) % 2`")] {
         let counters = checker.run("book/code/kernels/divergence.cu", &words(&divergent(kernel)))?;
         let by_warp = counters.get("warp_instructions")?;
