@@ -21,6 +21,8 @@ pub(crate) struct Alu {
     pub(crate) signature: Signature,
     /// What [`Operands::imm`] has to be, unless an operand of the text goes there.
     pub(crate) imm: u32,
+    /// Whether it is `fma.rn.f32`.
+    pub(crate) is_multiply_add: bool,
     pub(crate) portable: AluFn,
     #[cfg(target_arch = "x86_64")]
     pub(crate) avx2: AluFn,
@@ -218,6 +220,7 @@ macro_rules! alu {
         $crate::alu::Alu {
             signature: $crate::alu::Signature { dst: [Some($crate::registers::Kind::Pred), None], src: $src },
             imm: 0,
+            is_multiply_add: false,
             portable,
             #[cfg(target_arch = "x86_64")]
             avx2: portable,
@@ -253,6 +256,7 @@ macro_rules! alu {
         $crate::alu::Alu {
             signature: $crate::alu::$kinds(&$f),
             imm: 0,
+            is_multiply_add: false,
             portable,
             #[cfg(target_arch = "x86_64")]
             avx2: portable,
@@ -270,6 +274,7 @@ macro_rules! alu {
         $crate::alu::Alu {
             signature: $crate::alu::$kinds(&$f),
             imm: 0,
+            is_multiply_add: false,
             portable,
             #[cfg(target_arch = "x86_64")]
             avx2,

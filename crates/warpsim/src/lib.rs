@@ -53,6 +53,7 @@ mod alu;
 mod counters;
 mod exec;
 mod fault;
+#[cfg(feature = "fuse")]
 mod fuse;
 mod isa;
 mod launch;

@@ -150,18 +150,39 @@ pub struct Access<'a> {
     pub values: Option<&'a [u64; 32]>,
 }
 
-/// Loads of a straight run of instructions which are alike but for a constant distance between their addresses.
+/// Loads of words of shared memory which are alike but for a constant distance between their addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Repeats {
+pub struct LoadGroup {
     /// In order of execution; one at least.
-    pub each: Vec<Repeat>,
+    pub each: Vec<GroupedLoad>,
     /// The least and the greatest of their distances.
     pub lowest: i64,
     /// See `lowest`.
     pub highest: i64,
 }
 
-impl Repeats {
+/// One of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GroupedLoad {
+    /// Its instruction.
+    pub pc: u32,
+    /// Bytes from the first load's addresses to this one's; 0 for the first itself.
+    pub distance: i64,
+}
+
+impl LoadGroup {
+    /// Of one load.
+    pub fn new(pc: u32) -> LoadGroup {
+        LoadGroup { each: vec![GroupedLoad { pc, distance: 0 }], lowest: 0, highest: 0 }
+    }
+
+    /// Appends a load.
+    pub fn add(&mut self, load: GroupedLoad) {
+        self.each.push(load);
+        self.lowest = self.lowest.min(load.distance);
+        self.highest = self.highest.max(load.distance);
+    }
+
     /// Each of the loads by itself, where `first`, at `at`, is the first one.
     pub fn accesses<'a>(
         &'a self,
@@ -173,15 +194,6 @@ impl Repeats {
             (Site { pc: load.pc, ..at }, Access { addresses, ..*first })
         })
     }
-}
-
-/// One of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Repeat {
-    /// Its instruction.
-    pub pc: u32,
-    /// Bytes from the first load's addresses to this one's; 0 for the first itself.
-    pub distance: i64,
 }
 
 /// An access that was suppressed because it is outside every allocation or misaligned.
@@ -268,7 +280,7 @@ pub trait Observer {
     fn access(&mut self, at: Site, access: &Access<'_>) {}
     /// Several loads of words of shared memory by a full warp, of which `access`, at `at`, is the first; nothing happens
     /// between them that other threads could notice.
-    fn loads(&mut self, at: Site, access: &Access<'_>, loads: &Repeats) {
+    fn loads(&mut self, at: Site, access: &Access<'_>, loads: &LoadGroup) {
         for (at, access) in loads.accesses(at, access) {
             self.access(at, &access);
         }
@@ -326,7 +338,7 @@ macro_rules! pass_on {
                 issue(at: Site, mask: u32);
                 issue_run(at: Site, count: u32);
                 access(at: Site, access: &Access<'_>);
-                loads(at: Site, access: &Access<'_>, loads: &Repeats);
+                loads(at: Site, access: &Access<'_>, loads: &LoadGroup);
                 copy_arrived(at: Site, access: &Access<'_>);
                 bad_access(at: Site, bad: &BadAccess);
                 branch(at: Site, active: u32, taken: u32);

@@ -2,8 +2,7 @@
 //!
 //! The rules reproduce what Nsight Compute measured on an H200 (`tests/data/h200_access_costs.csv`).
 
-pub use crate::exec::PatternCache;
-pub(crate) use crate::exec::{Eight, Entry, Shape};
+pub use crate::exec::LayoutCache;
 
 /// Bytes in a sector, the unit in which caches and DRAM are read and written.
 pub(crate) const SECTOR: u64 = 32;

@@ -1,7 +1,7 @@
 //! Patterns against what hardware measured, and the cache against fresh patterns.
 
 use proptest::prelude::*;
-use warpsim::pattern::{Pattern, PatternCache};
+use warpsim::pattern::{LayoutCache, Pattern};
 
 /// Every number that Nsight Compute reported on an H200.
 #[test]
@@ -47,7 +47,7 @@ proptest! {
         shapes in proptest::collection::vec(access(), 1..8),
         steps in proptest::collection::vec((0..8usize, 0..200u64, 0..3u32), 1..60),
     ) {
-        let mut cache = PatternCache::new();
+        let mut cache = LayoutCache::new();
         for (shape, shift, pc) in steps {
             let (bytes, mask, mut addresses) = shapes[shape % shapes.len()];
             for address in &mut addresses {

@@ -86,14 +86,14 @@ impl One {
 }
 
 impl<O: Observer> Machine<'_, '_, O> {
-    /// The lanes in `mask`, which are those of some fragments that stand behind the barrier, reach it.
+    /// The lanes in `mask`, which are those of some groups that stand behind the barrier, reach it.
     ///
     /// # Errors
     /// A number of a barrier or of threads that the hardware would refuse.
     pub(crate) fn arrive_at_barrier(
         &mut self,
         warp: &mut Warp,
-        fragments: &[usize],
+        groups: &[usize],
         at: Site,
         barrier: Barrier,
         ops: &Operands,
@@ -124,8 +124,8 @@ impl<O: Observer> Machine<'_, '_, O> {
         let waits = barrier.kind != BarrierKind::Arrive;
         if waits {
             one.waited[index] |= arriving;
-            for &fragment in fragments {
-                warp.fragments[fragment].state = State::Barrier { id, generation };
+            for &group in groups {
+                warp.groups[group].state = State::Barrier { id, generation };
             }
         }
         if let BarrierKind::Reduce(_, negated) = barrier.kind {
@@ -135,21 +135,21 @@ impl<O: Observer> Machine<'_, '_, O> {
         }
         self.complete_if_full(id);
         if waits && self.barriers.is_complete(id, generation) {
-            for &fragment in fragments {
-                self.pass_barrier(warp, fragment, id, generation);
+            for &group in groups {
+                self.pass_barrier(warp, group, id, generation);
             }
         }
         Ok(())
     }
 
-    /// Lets the fragments of a warp whose barrier has completed go on.
+    /// Lets the groups of a warp whose barrier has completed go on.
     pub(crate) fn pass_barriers(&mut self, warp: &mut Warp) {
         let mut any = false;
-        for fragment in 0..warp.fragments.len() {
-            if let State::Barrier { id, generation } = warp.fragments[fragment].state
+        for group in 0..warp.groups.len() {
+            if let State::Barrier { id, generation } = warp.groups[group].state
                 && self.barriers.is_complete(id, generation)
             {
-                self.pass_barrier(warp, fragment, id, generation);
+                self.pass_barrier(warp, group, id, generation);
                 any = true;
             }
         }
@@ -187,11 +187,11 @@ impl<O: Observer> Machine<'_, '_, O> {
         }
     }
 
-    /// A fragment whose barrier completed goes on; a reduction gives its result.
-    pub(crate) fn pass_barrier(&mut self, warp: &mut Warp, fragment: usize, id: u8, generation: u64) {
-        let from = warp.fragments[fragment];
-        warp.fragments[fragment].state = State::Ready;
-        // The fragment already stands behind its barrier.
+    /// A lane group whose barrier completed goes on; a reduction gives its result.
+    pub(crate) fn pass_barrier(&mut self, warp: &mut Warp, group: usize, id: u8, generation: u64) {
+        let from = warp.groups[group];
+        warp.groups[group].state = State::Ready;
+        // The group already stands behind its barrier.
         let Inst { step: crate::program::Step::Barrier(barrier), ops, .. } =
             self.context.program.code[from.pc as usize - 1]
         else {
@@ -200,7 +200,7 @@ impl<O: Observer> Machine<'_, '_, O> {
         let BarrierKind::Reduce(reduction, _) = barrier.kind else { return };
         let results = &self.barriers.each[id as usize].results;
         let Some(&(_, votes, threads)) = results.iter().find(|r| r.0 == generation) else { return };
-        warp.select(fragment);
+        warp.select(group);
         let holds = match reduction {
             BarrierReduction::Count => {
                 warp.registers.set_word(ops.dst[0], &[votes; 32], from.mask);

@@ -13,11 +13,11 @@ const MAX_DEPTH: u32 = 1024;
 const MAX_REGISTERS: usize = 1 << 18;
 
 impl<O: Observer> Machine<'_, '_, O> {
-    /// Lanes of a fragment call a function; the others wait for them behind the call.
+    /// Lanes of a group call a function; the others wait for them behind the call.
     pub(crate) fn call(
         &mut self,
         warp: &mut Warp,
-        fragment: usize,
+        group: usize,
         at: Site,
         number: u32,
         active: u32,
@@ -27,24 +27,22 @@ impl<O: Observer> Machine<'_, '_, O> {
         let lane = active.trailing_zeros();
         match call.target {
             Callee::Printf => {
-                self.printf(warp, fragment, call, active);
-                warp.fragments[fragment].pc += 1;
+                self.printf(warp, group, call, active);
+                warp.groups[group].pc += 1;
                 Ok(())
             }
             Callee::Malloc => {
-                self.malloc(warp, fragment, call, active);
-                warp.fragments[fragment].pc += 1;
+                self.malloc(warp, group, call, active);
+                warp.groups[group].pc += 1;
                 Ok(())
             }
             Callee::Free => {
-                self.free(warp, fragment, at, call, active)?;
-                warp.fragments[fragment].pc += 1;
+                self.free(warp, group, at, call, active)?;
+                warp.groups[group].pc += 1;
                 Ok(())
             }
-            Callee::AssertFail => {
-                Err(Stop::Assert(at, lane, self.assert_message(warp, fragment, call, lane)))
-            }
-            Callee::Function(function) => self.enter(warp, fragment, at, number, &[(function, active)]),
+            Callee::AssertFail => Err(Stop::Assert(at, lane, self.assert_message(warp, group, call, lane))),
+            Callee::Function(function) => self.enter(warp, group, at, number, &[(function, active)]),
             Callee::Indirect(reg) => {
                 let numbers = *warp.registers.wide(reg.index);
                 let mut groups: Vec<(u32, u32)> = Vec::new();
@@ -59,7 +57,7 @@ impl<O: Observer> Machine<'_, '_, O> {
                         None => groups.push((function as u32, 1 << lane)),
                     }
                 }
-                self.enter(warp, fragment, at, number, &groups)
+                self.enter(warp, group, at, number, &groups)
             }
         }
     }
@@ -68,17 +66,17 @@ impl<O: Observer> Machine<'_, '_, O> {
     fn enter(
         &mut self,
         warp: &mut Warp,
-        fragment: usize,
+        group: usize,
         at: Site,
         number: u32,
         groups: &[(u32, u32)],
     ) -> Result<(), Stop> {
         let program = self.context.program;
-        let caller = warp.fragments[fragment];
+        let caller = warp.groups[group];
         let frame = warp.frames[caller.frame as usize];
         let size = program.functions[frame.function as usize].registers;
         let local = program.functions[frame.function as usize].local_bytes;
-        let join = warp.open_join(fragment, at.pc + 1);
+        let join = warp.open_join(group, at.pc + 1);
         let called = groups.iter().fold(0, |all, g| all | g.1);
         for (i, &(function, mask)) in groups.iter().enumerate() {
             let site = CallSite { caller: caller.frame, number, pc: at.pc, function };
@@ -106,7 +104,7 @@ impl<O: Observer> Machine<'_, '_, O> {
                 warp.registers.poison[poison] &= !mask;
             }
             warp.clear_unset(&callee.unset, callee.registers, mask);
-            let entered = super::warp::Fragment {
+            let entered = super::warp::LaneGroup {
                 pc: callee.entry,
                 mask,
                 join,
@@ -115,9 +113,9 @@ impl<O: Observer> Machine<'_, '_, O> {
                 ..caller
             };
             if i == 0 {
-                warp.fragments[fragment] = entered;
+                warp.groups[group] = entered;
             } else {
-                warp.fragments.push(entered);
+                warp.groups.push(entered);
             }
         }
         let others = caller.mask & !called;
@@ -127,19 +125,19 @@ impl<O: Observer> Machine<'_, '_, O> {
         Ok(())
     }
 
-    /// Lanes of a fragment return: from the kernel they exit, from a function they meet behind the call.
-    pub(crate) fn leave_function(&mut self, warp: &mut Warp, fragment: usize, at: Site, lanes: u32) {
-        let from = warp.fragments[fragment];
+    /// Lanes of a group return: from the kernel they exit, from a function they meet behind the call.
+    pub(crate) fn leave_function(&mut self, warp: &mut Warp, group: usize, at: Site, lanes: u32) {
+        let from = warp.groups[group];
         let frame = warp.frames[from.frame as usize];
         let Some(&caller) = warp.frames.get(frame.parent as usize) else {
-            return self.exit(warp, fragment, at, lanes);
+            return self.exit(warp, group, at, lanes);
         };
         let program = self.context.program;
         let callee = &program.functions[frame.function as usize];
         for (from, to) in callee.returns.iter().zip(&program.calls[frame.call as usize].results) {
             copy(warp, (frame.local_base, frame.base), *from, (caller.local_base, caller.base), *to, lanes);
         }
-        warp.return_to(fragment, lanes, frame.parent, frame.call_pc + 1);
+        warp.return_to(group, lanes, frame.parent, frame.call_pc + 1);
     }
 }
 

@@ -1,8 +1,8 @@
 //! Instructions in which lanes of a warp meet: `__syncwarp`, shuffles, votes, matches, reductions, and those on matrices.
 
-use super::access::Part;
-use super::warp::{Fragment, State, Warp};
-use super::{Machine, Stop};
+use super::access::Request;
+use super::warp::{LaneGroup, State, Warp};
+use super::{Issue, Machine, Stop};
 use crate::fault::{Absent, BarrierProblem, Touch};
 use crate::isa::AtomicFn;
 use crate::observer::{Observer, Site};
@@ -12,25 +12,19 @@ use crate::registers::{FULL, Lanes, Operands, RegisterFile};
 
 impl<O: Observer> Machine<'_, '_, O> {
     /// Executes a warp-level instruction if all lanes it names are here. Returns false if some have yet to come.
-    pub(crate) fn collective(
-        &mut self,
-        warp: &mut Warp,
-        fragment: usize,
-        at: Site,
-        inst: &Inst,
-        active: u32,
-    ) -> bool {
+    pub(crate) fn collective(&mut self, warp: &mut Warp, issue: &Issue<'_>, inst: &Inst) -> bool {
+        let active = issue.active;
         let members = members(warp, inst, active);
         let missing = lanes(active).fold(0, |all, l| all | members[l as usize]) & warp.alive & !active;
         // Others may still come: wait for them.
         if missing != 0 {
             return false;
         }
-        self.meet(warp, fragment, at, inst, active, &members, true);
+        self.meet(warp, issue, inst, &members, true);
         true
     }
 
-    /// Lets fragments that wait for each other, at a warp-level instruction or an aligned barrier, meet if they
+    /// Lets groups that wait for each other, at a warp-level instruction or an aligned barrier, meet if they
     /// are all there. Returns whether any could go on.
     pub(crate) fn hold_meeting(&mut self, warp: &mut Warp) -> Result<bool, Stop> {
         let waiting = waiting(warp);
@@ -44,7 +38,7 @@ impl<O: Observer> Machine<'_, '_, O> {
         Ok(false)
     }
 
-    /// When no fragment of a warp can go on, and none can meet: those that are waited for are somewhere else. That
+    /// When no group of a warp can go on, and none can meet: those that are waited for are somewhere else. That
     /// is told, and the first ones that wait go on without. Returns whether there were any.
     pub(crate) fn break_up_meeting(&mut self, warp: &mut Warp) -> Result<bool, Stop> {
         let waiting = waiting(warp);
@@ -54,49 +48,49 @@ impl<O: Observer> Machine<'_, '_, O> {
         Ok(true)
     }
 
-    /// The fragments that can meet with `leader`, and whether that is everyone it names: they are at the same
+    /// The groups that can meet with `leader`, and whether that is everyone it names: they are at the same
     /// instruction or, for `__syncwarp`, have the same mask anywhere.
     fn meeting_of(&self, warp: &mut Warp, leader: usize, waiting: &[usize]) -> (Vec<usize>, bool) {
         let code = &self.context.program.code;
-        let from = warp.fragments[leader];
+        let from = warp.groups[leader];
         let only_here = from.state != State::Meeting { only_here: false };
         let named = |warp: &mut Warp, index: usize| {
-            if warp.fragments[index].state == State::Gathering {
+            if warp.groups[index].state == State::Gathering {
                 return warp.alive;
             }
             warp.select(index);
-            let mask = warp.fragments[index].mask;
-            let members = members(warp, &code[warp.fragments[index].pc as usize], mask);
+            let mask = warp.groups[index].mask;
+            let members = members(warp, &code[warp.groups[index].pc as usize], mask);
             lanes(mask).fold(0, |all, l| all | members[l as usize])
         };
         let wanted = named(warp, leader) & warp.alive;
         let mut met = Vec::new();
         for &other in waiting {
-            let fragment = warp.fragments[other];
+            let group = warp.groups[other];
             let fits = if only_here {
-                fragment.pc == from.pc && fragment.frame == from.frame && fragment.state == from.state
+                group.pc == from.pc && group.frame == from.frame && group.state == from.state
             } else {
-                fragment.state == from.state && named(warp, other) & warp.alive == wanted
+                group.state == from.state && named(warp, other) & warp.alive == wanted
             };
             if fits {
                 met.push(other);
             }
         }
-        let here = met.iter().fold(0, |all, &i| all | warp.fragments[i].mask);
+        let here = met.iter().fold(0, |all, &i| all | warp.groups[i].mask);
         (met, wanted & !here == 0)
     }
 
-    /// Executes the instruction at which fragments meet, and lets them go on.
+    /// Executes the instruction at which groups meet, and lets them go on.
     fn conclude(&mut self, warp: &mut Warp, met: &[usize], complete: bool) -> Result<(), Stop> {
         let Some(&leader) = met.first() else { return Ok(()) };
-        let pc = warp.fragments[leader].pc;
+        let pc = warp.groups[leader].pc;
         let at = Site { block: self.block, warp: warp.index, pc };
         let inst = self.context.program.code[pc as usize];
         warp.select(leader);
-        let mask = met.iter().fold(0, |all, &i| all | warp.fragments[i].mask);
+        let mask = met.iter().fold(0, |all, &i| all | warp.groups[i].mask);
         for &index in met {
-            warp.fragments[index].state = State::Ready;
-            warp.fragments[index].pc += 1;
+            warp.groups[index].state = State::Ready;
+            warp.groups[index].pc += 1;
         }
         if let Step::Barrier(barrier) = inst.step {
             self.arrive_at_barrier(warp, met, at, barrier, &inst.ops, mask)?;
@@ -105,28 +99,27 @@ impl<O: Observer> Machine<'_, '_, O> {
         }
         // Lanes that wait at another `__syncwarp` name their mask in registers of their own.
         let members = if matches!(inst.step, Step::WarpSync) {
-            let own = warp.fragments[leader].mask;
+            let own = warp.groups[leader].mask;
             let mask = members(warp, &inst, own)[own.trailing_zeros() as usize];
             [mask; 32]
         } else {
             members(warp, &inst, mask)
         };
-        self.meet(warp, leader, at, &inst, mask, &members, complete);
+        let issue = Issue { at, group: leader, active: mask, ops: &inst.ops };
+        self.meet(warp, &issue, &inst, &members, complete);
         warp.unite();
         Ok(())
     }
 
-    #[allow(clippy::too_many_arguments)]
     fn meet(
         &mut self,
         warp: &mut Warp,
-        fragment: usize,
-        at: Site,
+        issue: &Issue<'_>,
         inst: &Inst,
-        active: u32,
         members: &Lanes<u32>,
         complete: bool,
     ) {
+        let &Issue { at, active, ops, .. } = issue;
         let has_mask =
             !matches!(inst.step, Step::Shuffle { has_mask: false, .. } | Step::Vote { has_mask: false, .. });
         if takes_whole_warp(&inst.step) {
@@ -144,13 +137,12 @@ impl<O: Observer> Machine<'_, '_, O> {
                 self.observer.bad_warp_sync(at, active, BarrierProblem::NamedLaneElsewhere);
             }
         }
-        let ops = &inst.ops;
         match inst.step {
             Step::WarpSync => self.observer.warp_sync(at, active),
-            Step::Shuffle { mode, .. } => self.shuffle(warp, at, mode, ops, active, members),
-            Step::Vote { mode, negated, .. } => self.vote(warp, at, mode, negated, ops, active, members),
-            Step::Match { all, wide } => self.match_values(warp, at, all, wide, ops, active, members),
-            Step::Redux(function) => self.redux(warp, at, function, ops, active, members),
+            Step::Shuffle { mode, .. } => self.shuffle(warp, issue, mode, members),
+            Step::Vote { mode, negated, .. } => self.vote(warp, issue, (mode, negated), members),
+            Step::Match { all, wide } => self.match_values(warp, issue, (all, wide), members),
+            Step::Redux(function) => self.redux(warp, issue, function, members),
             Step::Elect => {
                 let leader: Lanes<u32> = members.map(|m| (m & active).trailing_zeros());
                 warp.registers.set_word(ops.dst[0], &leader, active);
@@ -160,23 +152,16 @@ impl<O: Observer> Machine<'_, '_, O> {
             }
             Step::Matrix(number) => self.matrix(warp, number, active),
             Step::LoadMatrix { ref memory, transposed } => {
-                self.load_matrix(warp, fragment, at, memory, transposed, ops, active);
+                self.load_matrix(warp, issue, memory, transposed);
             }
-            Step::LoadTile(number) => self.load_tile(warp, fragment, at, number, ops, active),
-            Step::StoreTile(number) => self.store_tile(warp, fragment, at, number, ops, active),
+            Step::LoadTile(number) => self.load_tile(warp, issue, number),
+            Step::StoreTile(number) => self.store_tile(warp, issue, number),
             _ => {}
         }
     }
 
-    fn shuffle(
-        &mut self,
-        warp: &mut Warp,
-        at: Site,
-        mode: ShuffleMode,
-        ops: &Operands,
-        active: u32,
-        members: &Lanes<u32>,
-    ) {
+    fn shuffle(&mut self, warp: &mut Warp, issue: &Issue<'_>, mode: ShuffleMode, members: &Lanes<u32>) {
+        let &Issue { at, active, ops, .. } = issue;
         let value = *warp.registers.word(ops.src[0]);
         let operand = *warp.registers.word(ops.src[1]);
         let clamp = *warp.registers.word(ops.src[2]);
@@ -237,17 +222,14 @@ impl<O: Observer> Machine<'_, '_, O> {
         self.observer.absent(at, lane, source, why);
     }
 
-    #[allow(clippy::too_many_arguments)]
     fn vote(
         &mut self,
         warp: &mut Warp,
-        at: Site,
-        mode: VoteMode,
-        negated: bool,
-        ops: &Operands,
-        active: u32,
+        issue: &Issue<'_>,
+        (mode, negated): (VoteMode, bool),
         members: &Lanes<u32>,
     ) {
+        let &Issue { at, active, ops, .. } = issue;
         let predicate = warp.registers.pred(ops.src[0]);
         let predicate = if negated { !predicate } else { predicate };
         if mode == VoteMode::Ballot {
@@ -270,17 +252,14 @@ impl<O: Observer> Machine<'_, '_, O> {
         self.flow_all(warp, at.pc, ops, active);
     }
 
-    #[allow(clippy::too_many_arguments)]
     fn match_values(
         &mut self,
         warp: &mut Warp,
-        at: Site,
-        all: bool,
-        wide: bool,
-        ops: &Operands,
-        active: u32,
+        issue: &Issue<'_>,
+        (all, wide): (bool, bool),
         members: &Lanes<u32>,
     ) {
+        let &Issue { at, active, ops, .. } = issue;
         let value: Lanes<u64> = if wide {
             *warp.registers.wide(ops.src[0])
         } else {
@@ -300,15 +279,8 @@ impl<O: Observer> Machine<'_, '_, O> {
         self.flow_all(warp, at.pc, ops, active);
     }
 
-    fn redux(
-        &mut self,
-        warp: &mut Warp,
-        at: Site,
-        function: AtomicFn,
-        ops: &Operands,
-        active: u32,
-        members: &Lanes<u32>,
-    ) {
+    fn redux(&mut self, warp: &mut Warp, issue: &Issue<'_>, function: AtomicFn, members: &Lanes<u32>) {
+        let &Issue { at, active, ops, .. } = issue;
         let value = *warp.registers.word(ops.src[0]);
         let mut out = [0; 32];
         for lane in lanes(active) {
@@ -361,18 +333,9 @@ impl<O: Observer> Machine<'_, '_, O> {
 
     /// `ldmatrix`: lane 8m+r gives the address of row r of matrix m; lane l gets elements 2(l%4) and 2(l%4)+1 of
     /// row l/4 of each matrix (of column l/4, if transposed).
-    #[allow(clippy::too_many_arguments)]
-    fn load_matrix(
-        &mut self,
-        warp: &mut Warp,
-        fragment: usize,
-        at: Site,
-        memory: &Memory,
-        transposed: bool,
-        ops: &Operands,
-        active: u32,
-    ) {
-        let addresses = self.addresses(warp, fragment, at, memory, ops.src[0], active);
+    fn load_matrix(&mut self, warp: &mut Warp, issue: &Issue<'_>, memory: &Memory, transposed: bool) {
+        let &Issue { at, active, ops, .. } = issue;
+        let addresses = self.addresses(warp, issue, memory, ops.src[0]);
         let count = u32::from(memory.count);
         let rows = Memory { bytes: 16, count: 1, ..*memory };
         let wanted = if count == 4 { u32::MAX } else { (1 << (8 * count)) - 1 };
@@ -381,15 +344,15 @@ impl<O: Observer> Machine<'_, '_, O> {
         let mut origin = 0;
         let mut left = active & wanted;
         while let Some((space, mask, own)) = super::access::next_space_of(rows.space, &addresses, &mut left) {
-            let part = Part { space, mask, addresses: &own };
-            let admitted = self.admit(warp, at, Touch::Read, &part, &rows);
-            self.observe(at, Touch::Read, &part, &admitted, &rows, None);
+            let request = Request::new(Touch::Read, space, mask, &own);
+            let admitted = self.admit(warp, at, &request, &rows);
+            self.observe(at, &request, &admitted, &rows, None);
             for lane in lanes(admitted.mask) {
                 let (m, r) = (lane as usize / 8, lane as usize % 8);
-                let place = self.place(warp, part.space, lane as usize, part.addresses[lane as usize]);
+                let place = self.place(warp, space, lane as usize, own[lane as usize]);
                 self.read_place(warp, place, &mut matrices[m][r], &mut valid[m][r]);
                 if let Some(byte) = valid[m][r].iter().position(|&v| v != 0xff).filter(|_| origin == 0) {
-                    origin = self.origin_in_memory(warp, at, &part, 1 << lane, byte as u64);
+                    origin = self.origin_in_memory(warp, at, &request, 1 << lane, byte as u64);
                 }
             }
         }
@@ -413,14 +376,14 @@ impl<O: Observer> Machine<'_, '_, O> {
     }
 }
 
-/// The fragments that wait for other lanes of their warp.
+/// The groups that wait for other lanes of their warp.
 fn waiting(warp: &Warp) -> Vec<usize> {
-    let waits = |fragment: &Fragment| matches!(fragment.state, State::Meeting { .. } | State::Gathering);
+    let waits = |group: &LaneGroup| matches!(group.state, State::Meeting { .. } | State::Gathering);
     // Mostly there are none.
-    if !warp.fragments.iter().any(waits) {
+    if !warp.groups.iter().any(waits) {
         return Vec::new();
     }
-    (0..warp.fragments.len()).filter(|&i| waits(&warp.fragments[i])).collect()
+    (0..warp.groups.len()).filter(|&i| waits(&warp.groups[i])).collect()
 }
 
 /// Whether an instruction is for all 32 threads of a warp: matrix instructions have no member mask.

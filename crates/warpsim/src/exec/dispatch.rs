@@ -6,7 +6,7 @@
 macro_rules! per_cpu {
     ($(
         $(#[$doc:meta])*
-        $vis:vis fn $name:ident, $avx2:ident, $any:ident $(::<$flag:literal>)? ($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)?;
+        $vis:vis fn $name:ident, $avx2:ident, $any:ident ($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)?;
     )*) => {$(
         $(#[$doc])*
         #[inline(always)]
@@ -17,7 +17,7 @@ macro_rules! per_cpu {
                 // SAFETY: the parameter is set where the CPU was asked.
                 return unsafe { self.$avx2($($arg),*) };
             }
-            self.$any$(::<$flag>)?($($arg),*)
+            self.$any($($arg),*)
         }
 
         #[cfg(target_arch = "x86_64")]
@@ -25,7 +25,7 @@ macro_rules! per_cpu {
         #[inline(never)]
         #[allow(clippy::too_many_arguments)]
         fn $avx2(&mut self, $($arg: $ty),*) $(-> $ret)? {
-            self.$any$(::<$flag>)?($($arg),*)
+            self.$any($($arg),*)
         }
     )*};
 }

@@ -25,15 +25,15 @@ const FREED: u64 = 0x4445_4552_4650_4148;
 
 impl<O: Observer> Machine<'_, '_, O> {
     /// `malloc(bytes)` for each lane, in order.
-    pub(crate) fn malloc(&mut self, warp: &mut Warp, fragment: usize, call: &Call, active: u32) {
+    pub(crate) fn malloc(&mut self, warp: &mut Warp, group: usize, call: &Call, active: u32) {
         let mut pointers = [0; 32];
         for lane in lanes(active) {
-            let bytes = self.argument(warp, fragment, call, 0, lane);
+            let bytes = self.argument(warp, group, call, 0, lane);
             pointers[lane as usize] = self.allocate(bytes).unwrap_or(0);
         }
         match call.results.first() {
             Some(Place::Local { offset, .. }) => {
-                let base = warp.frames[warp.fragments[fragment].frame as usize].local_base + offset;
+                let base = warp.frames[warp.groups[group].frame as usize].local_base + offset;
                 for lane in lanes(active) {
                     let place = self.place(warp, Space::Local, lane as usize, u64::from(base));
                     self.write_place(warp, place, &pointers[lane as usize].to_le_bytes());
@@ -48,13 +48,13 @@ impl<O: Observer> Machine<'_, '_, O> {
     pub(crate) fn free(
         &mut self,
         warp: &mut Warp,
-        fragment: usize,
+        group: usize,
         at: Site,
         call: &Call,
         active: u32,
     ) -> Result<(), Stop> {
         for lane in lanes(active) {
-            let pointer = self.argument(warp, fragment, call, 0, lane);
+            let pointer = self.argument(warp, group, call, 0, lane);
             if pointer != 0 && self.release(pointer).is_none() {
                 return Err(Stop::Refused(at, lane, Refused::Free { pointer }));
             }

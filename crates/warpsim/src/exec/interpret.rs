@@ -1,45 +1,42 @@
 //! The interpreter's loop: fetch, guard, do.
 
-use super::access::word::UNKNOWN;
 use super::schedule::IDLE_POLLS;
 use super::warp::{NONE, State, Warp};
-use super::{Machine, Stop};
+use super::{Issue, Machine, Stop};
 use crate::fault::{Refused, Sink};
 use crate::lower::PTX;
 use crate::observer::{Detail, Observer, Order, Site};
-use crate::program::{BASE_SLOTS, FlowRule, Guard, Inst, NOWHERE, Step};
-use crate::registers::{FULL, Operands, RegisterFile};
+use crate::program::{FlowRule, Guard, Inst, NOWHERE, Step};
+use crate::registers::{Operands, RegisterFile};
 
 impl<O: Observer> Machine<'_, '_, O> {
-    /// Executes up to `budget` instructions of a fragment, fewer if it seems to wait for others. Returns whether it
+    /// Executes up to `budget` instructions of a group, fewer if it seems to wait for others. Returns whether it
     /// could go on.
-    pub(crate) fn step(&mut self, warp: &mut Warp, fragment: usize, budget: u64) -> Result<bool, Stop> {
+    pub(crate) fn step(&mut self, warp: &mut Warp, group: usize, budget: u64) -> Result<bool, Stop> {
         #[cfg(target_arch = "x86_64")]
         if self.has_avx2 {
-            return self.interpret::<true>(warp, fragment, budget);
+            return self.interpret::<true>(warp, group, budget);
         }
-        self.interpret::<false>(warp, fragment, budget)
+        self.interpret::<false>(warp, group, budget)
     }
 
     /// As [`Self::step`]. `AVX2`: use what is built for CPUs that have it.
     fn interpret<const AVX2: bool>(
         &mut self,
         warp: &mut Warp,
-        fragment: usize,
+        group: usize,
         budget: u64,
     ) -> Result<bool, Stop> {
         let code = self.context.program.code.as_slice();
         let mut left = budget;
-        // What the loop needs of the fragment; written back when the loop ends.
-        let mut pc = warp.fragments[fragment].pc;
-        let mut mask = warp.fragments[fragment].mask;
-        let mut join_pc = join_pc(warp, fragment);
-        // For each slot of bases, how the addresses of its loads lie.
-        let mut known = [UNKNOWN; BASE_SLOTS];
+        // What the loop needs of the group; written back when the loop ends.
+        let mut pc = warp.groups[group].pc;
+        let mut mask = warp.groups[group].mask;
+        let mut join_pc = join_pc(warp, group);
         macro_rules! leave {
             ($pc:expr) => {{
                 self.executed += budget - left;
-                warp.fragments[fragment].pc = $pc;
+                warp.groups[group].pc = $pc;
             }};
         }
         // Only where it is needed: most instructions need none.
@@ -48,11 +45,16 @@ impl<O: Observer> Machine<'_, '_, O> {
                 Site { block: self.block, warp: warp.index, pc }
             };
         }
+        macro_rules! issue {
+            ($active:expr, $inst:expr) => {
+                &Issue { at: at!(), group, active: $active, ops: &$inst.ops }
+            };
+        }
         loop {
             if pc == join_pc {
                 leave!(pc);
-                let join = warp.fragments[fragment].join;
-                warp.remove(fragment);
+                let join = warp.groups[group].join;
+                warp.remove(group);
                 warp.arrive(join, mask);
                 return Ok(false);
             }
@@ -61,24 +63,14 @@ impl<O: Observer> Machine<'_, '_, O> {
                 return Ok(true);
             }
             let inst = &code[pc as usize];
-            if inst.straight != NOWHERE
-                && O::detail() != Detail::InOrder
-                && mask == FULL
-                && !warp.registers.tainted
+            #[cfg(feature = "fuse")]
+            if inst.superblock != NOWHERE
+                && let Some(exit) =
+                    self.fused::<AVX2>(warp, issue!(mask, inst), inst.superblock, left, join_pc)
             {
-                let line = &self.context.program.straight[inst.straight as usize];
-                // Nobody must pass the place where others wait for them.
-                let joins = join_pc.wrapping_sub(pc) < line.length;
-                if left >= u64::from(line.length) && !joins {
-                    let way = self.straight::<AVX2>(warp, fragment, at!(), line);
-                    let executed = way.end - pc;
-                    pc = way.next;
-                    left -= u64::from(executed);
-                    known = [UNKNOWN; BASE_SLOTS];
-                    if executed > 0 {
-                        continue;
-                    }
-                }
+                left -= u64::from(exit.executed);
+                pc = exit.next;
+                continue;
             }
             left -= 1;
             let active = match inst.guard {
@@ -100,22 +92,22 @@ impl<O: Observer> Machine<'_, '_, O> {
                         self.observer.branch(at!(), mask, active);
                     }
                     if active != 0 && target <= pc {
-                        warp.fragments[fragment].back_edge = pc;
+                        warp.groups[group].back_edge = pc;
                     }
                     if active == mask {
                         if target > pc {
-                            warp.fragments[fragment].jump = pc;
+                            warp.groups[group].jump = pc;
                         }
                         pc = target;
                     } else if active == 0 {
                         pc += 1;
                     } else {
                         leave!(pc);
-                        if !diverge(warp, fragment, join, &[(pc + 1, mask & !active), (target, active)]) {
+                        if !diverge(warp, group, join, &[(pc + 1, mask & !active), (target, active)]) {
                             return Ok(false);
                         }
-                        (pc, mask) = (warp.fragments[fragment].pc, warp.fragments[fragment].mask);
-                        join_pc = self::join_pc(warp, fragment);
+                        (pc, mask) = (warp.groups[group].pc, warp.groups[group].mask);
+                        join_pc = self::join_pc(warp, group);
                         self.executed -= budget - left;
                     }
                     continue;
@@ -128,32 +120,23 @@ impl<O: Observer> Machine<'_, '_, O> {
                         self.flow(warp, pc, &inst.ops, active);
                     }
                 }
-                Step::LoadWord(ref memory, slot) => {
-                    let known = &mut known[slot.number as usize % BASE_SLOTS];
-                    if slot.leads {
-                        *known = UNKNOWN;
-                    }
-                    self.load_word::<AVX2>(warp, fragment, at!(), memory, &inst.ops, active, known);
-                }
                 Step::Load(ref memory) => {
-                    self.load::<AVX2>(warp, fragment, at!(), memory, &inst.ops, active);
-                    if memory.order != Order::Weak && waits(warp, fragment) {
+                    self.load::<AVX2>(warp, issue!(active, inst), memory);
+                    if memory.order != Order::Weak && waits(warp, group) {
                         leave!(pc + 1);
                         return Ok(true);
                     }
                 }
-                Step::Store(ref memory) => {
-                    self.store::<AVX2>(warp, fragment, at!(), memory, &inst.ops, active)
-                }
+                Step::Store(ref memory) => self.store::<AVX2>(warp, issue!(active, inst), memory),
                 Step::Atomic(ref memory, function) => {
-                    self.atomic(warp, fragment, at!(), memory, function, &inst.ops, active);
-                    if waits(warp, fragment) {
+                    self.atomic(warp, issue!(active, inst), memory, function);
+                    if waits(warp, group) {
                         leave!(pc + 1);
                         return Ok(true);
                     }
                 }
                 Step::AsyncCopy(number) => {
-                    self.async_copy(warp, fragment, at!(), number, &inst.ops, active);
+                    self.async_copy(warp, issue!(active, inst), number);
                 }
                 Step::AsyncCommit => {
                     self.observer.copy_commit(at!(), active);
@@ -164,7 +147,7 @@ impl<O: Observer> Machine<'_, '_, O> {
                     self.async_wait(warp, pending, active);
                 }
                 Step::LocalAddress(offset) => {
-                    let frame = warp.frames[warp.fragments[fragment].frame as usize];
+                    let frame = warp.frames[warp.groups[group].frame as usize];
                     let address = frame.local_base.wrapping_add(offset);
                     // `src[0]` says whether the register is a wide one.
                     if inst.ops.src[0] == 1 {
@@ -200,7 +183,7 @@ impl<O: Observer> Machine<'_, '_, O> {
                 }
                 Step::Exit => {
                     leave!(pc + 1);
-                    self.exit(warp, fragment, at!(), active);
+                    self.exit(warp, group, at!(), active);
                     if active == mask {
                         return Ok(false);
                     }
@@ -209,7 +192,7 @@ impl<O: Observer> Machine<'_, '_, O> {
                 }
                 Step::Return => {
                     leave!(pc + 1);
-                    self.leave_function(warp, fragment, at!(), active);
+                    self.leave_function(warp, group, at!(), active);
                     if active == mask {
                         return Ok(false);
                     }
@@ -218,12 +201,12 @@ impl<O: Observer> Machine<'_, '_, O> {
                 }
                 Step::Call(call) => {
                     leave!(pc);
-                    self.call(warp, fragment, at!(), call, active)?;
+                    self.call(warp, group, at!(), call, active)?;
                     return Ok(false);
                 }
                 Step::BranchTable { table, join } => {
                     leave!(pc);
-                    self.branch_table(warp, fragment, at!(), (table, join), &inst.ops, active)?;
+                    self.branch_table(warp, group, at!(), (table, join), &inst.ops, active)?;
                     return Ok(false);
                 }
                 Step::Barrier(barrier) => {
@@ -231,15 +214,15 @@ impl<O: Observer> Machine<'_, '_, O> {
                     leave!(if gathers { pc } else { pc + 1 });
                     if active != mask {
                         // Only some lanes come to the barrier; the others go on.
-                        self.part(warp, fragment, pc + 1, active);
+                        self.part(warp, group, pc + 1, active);
                     }
                     if gathers {
                         // The other lanes of the warp may still be on their way.
-                        warp.fragments[fragment].state = State::Gathering;
+                        warp.groups[group].state = State::Gathering;
                         return Ok(false);
                     }
-                    self.arrive_at_barrier(warp, &[fragment], at!(), barrier, &inst.ops, active)?;
-                    if active != mask || warp.fragments[fragment].state != State::Ready {
+                    self.arrive_at_barrier(warp, &[group], at!(), barrier, &inst.ops, active)?;
+                    if active != mask || warp.groups[group].state != State::Ready {
                         return Ok(false);
                     }
                     self.executed -= budget - left;
@@ -254,16 +237,16 @@ impl<O: Observer> Machine<'_, '_, O> {
                 | Step::LoadMatrix { .. }
                 | Step::LoadTile(_)
                 | Step::StoreTile(_) => {
-                    if self.collective(warp, fragment, at!(), inst, active) {
+                    if self.collective(warp, issue!(active, inst), inst) {
                         pc += 1;
                         continue;
                     }
                     leave!(pc);
                     if active != mask {
-                        self.part(warp, fragment, pc + 1, active);
+                        self.part(warp, group, pc + 1, active);
                     }
                     let only_here = !matches!(inst.step, Step::WarpSync);
-                    warp.fragments[fragment].state = State::Meeting { only_here };
+                    warp.groups[group].state = State::Meeting { only_here };
                     return Ok(false);
                 }
             }
@@ -271,33 +254,33 @@ impl<O: Observer> Machine<'_, '_, O> {
         }
     }
 
-    /// Splits off the lanes of a fragment that are not in `keep`: they go on at `pc`.
-    fn part(&mut self, warp: &mut Warp, fragment: usize, pc: u32, keep: u32) {
-        let mut others = warp.fragments[fragment];
+    /// Splits off the lanes of a group that are not in `keep`: they go on at `pc`.
+    fn part(&mut self, warp: &mut Warp, group: usize, pc: u32, keep: u32) {
+        let mut others = warp.groups[group];
         others.mask &= !keep;
         others.pc = pc;
-        warp.fragments[fragment].mask = keep;
-        warp.fragments.push(others);
+        warp.groups[group].mask = keep;
+        warp.groups.push(others);
     }
 
     /// Threads exit.
-    pub(crate) fn exit(&mut self, warp: &mut Warp, fragment: usize, at: Site, lanes: u32) {
-        self.observer.exit(self.way_out(warp, fragment, at), lanes);
+    pub(crate) fn exit(&mut self, warp: &mut Warp, group: usize, at: Site, lanes: u32) {
+        self.observer.exit(self.way_out(warp, group, at), lanes);
         self.alive[warp.index as usize] &= !lanes;
-        warp.exit(fragment, lanes);
+        warp.exit(group, lanes);
         self.recheck_barriers();
     }
 
     /// What led lanes to the exit at `at`. Compilers give a kernel one exit, at its closing brace: an early `return` is
     /// a jump to it, by the line of its `if`, or falls into it behind the last statement before the `return`.
-    fn way_out(&self, warp: &Warp, fragment: usize, at: Site) -> Site {
+    fn way_out(&self, warp: &Warp, group: usize, at: Site) -> Site {
         let program = self.context.program;
         let leads_here = |inst: &Inst| match inst.step {
             Step::Branch { target, .. } => target == at.pc,
             Step::BranchTable { table, .. } => program.jump_tables[table as usize].contains(&at.pc),
             _ => false,
         };
-        let jump = warp.fragments[fragment].jump;
+        let jump = warp.groups[group].jump;
         if program.code.get(jump as usize).is_some_and(leads_here) {
             return Site { pc: jump, ..at };
         }
@@ -319,7 +302,7 @@ impl<O: Observer> Machine<'_, '_, O> {
     fn branch_table(
         &mut self,
         warp: &mut Warp,
-        fragment: usize,
+        group: usize,
         at: Site,
         (table, join): (u32, u32),
         ops: &Operands,
@@ -327,7 +310,7 @@ impl<O: Observer> Machine<'_, '_, O> {
     ) -> Result<(), Stop> {
         let targets = &self.context.program.jump_tables[table as usize];
         let index = *warp.registers.word(ops.src[0]);
-        let mask = warp.fragments[fragment].mask;
+        let mask = warp.groups[group].mask;
         let mut sides: Vec<(u32, u32)> = Vec::new();
         let mut put = |pc: u32, lanes: u32| match sides.iter_mut().find(|side| side.0 == pc) {
             Some(side) => side.1 |= lanes,
@@ -346,9 +329,9 @@ impl<O: Observer> Machine<'_, '_, O> {
         }
         self.observer.branch(at, mask, sides[0].1);
         if sides.iter().any(|&(pc, _)| pc <= at.pc) {
-            warp.fragments[fragment].back_edge = at.pc;
+            warp.groups[group].back_edge = at.pc;
         }
-        diverge(warp, fragment, join, &sides);
+        diverge(warp, group, join, &sides);
         Ok(())
     }
 
@@ -481,9 +464,9 @@ impl<O: Observer> Machine<'_, '_, O> {
     }
 }
 
-/// Whether a fragment seems to do nothing but wait for others.
-fn waits(warp: &Warp, fragment: usize) -> bool {
-    warp.fragments[fragment].idle >= IDLE_POLLS
+/// Whether a group seems to do nothing but wait for others.
+fn waits(warp: &Warp, group: usize) -> bool {
+    warp.groups[group].idle >= IDLE_POLLS
 }
 
 /// The load that brought a poisoned value.
@@ -491,34 +474,34 @@ pub(crate) fn origin(stored: u32) -> Option<u32> {
     stored.checked_sub(1)
 }
 
-/// Where a fragment's lanes are expected, if that is in the function it executes.
-fn join_pc(warp: &Warp, fragment: usize) -> u32 {
-    let fragment = &warp.fragments[fragment];
-    match warp.join(fragment.join) {
-        Some(join) if join.frame == fragment.frame => join.pc,
+/// Where a group's lanes are expected, if that is in the function it executes.
+fn join_pc(warp: &Warp, group: usize) -> u32 {
+    let group = &warp.groups[group];
+    match warp.join(group.join) {
+        Some(join) if join.frame == group.frame => join.pc,
         _ => NOWHERE,
     }
 }
 
-/// Lets the lanes of a fragment go different ways, each side given as (pc, lanes). They meet again at `join_pc`.
-/// The fragment becomes one of the sides; returns false if it ended instead.
-fn diverge(warp: &mut Warp, fragment: usize, join_pc: u32, sides: &[(u32, u32)]) -> bool {
-    let from = warp.fragments[fragment];
+/// Lets the lanes of a group go different ways, each side given as (pc, lanes). They meet again at `join_pc`.
+/// The group becomes one of the sides; returns false if it ended instead.
+fn diverge(warp: &mut Warp, group: usize, join_pc: u32, sides: &[(u32, u32)]) -> bool {
+    let from = warp.groups[group];
     if let [(pc, _)] = sides {
-        warp.fragments[fragment].pc = *pc;
-        warp.fragments[fragment].jump = from.pc;
+        warp.groups[group].pc = *pc;
+        warp.groups[group].jump = from.pc;
         return true;
     }
     let known = warp.join(from.join).is_some_and(|j| j.pc == join_pc && j.frame == from.frame);
-    let join = if join_pc == NOWHERE || known { from.join } else { warp.open_join(fragment, join_pc) };
+    let join = if join_pc == NOWHERE || known { from.join } else { warp.open_join(group, join_pc) };
     let mut kept = false;
     for &(pc, mask) in sides.iter().filter(|side| side.0 != join_pc) {
         let jump = if pc == from.pc + 1 { from.jump } else { from.pc };
-        let side = super::warp::Fragment { pc, mask, join, jump, ..from };
+        let side = super::warp::LaneGroup { pc, mask, join, jump, ..from };
         if kept {
-            warp.fragments.push(side);
+            warp.groups.push(side);
         } else {
-            warp.fragments[fragment] = side;
+            warp.groups[group] = side;
             kept = true;
         }
     }

@@ -18,8 +18,10 @@ use crate::fault::Refused;
 use crate::memory::View;
 use crate::observer::{Observer, Site};
 use crate::program::{Program, RESERVED_SHARED_BYTES};
-pub use access::layout::PatternCache;
-pub(crate) use access::layout::{Eight, Entry, Shape};
+use crate::registers::Operands;
+pub(crate) use access::bytes::Located;
+pub(crate) use access::layout::Layout;
+pub use access::layout::LayoutCache;
 use access::on_chip::SharedMemory;
 use barrier::Barriers;
 use warp::Warp;
@@ -99,6 +101,17 @@ pub(crate) enum Stop {
     Cancelled,
 }
 
+/// A warp instruction as it is issued.
+#[derive(Clone, Copy)]
+pub(crate) struct Issue<'p> {
+    pub(crate) at: Site,
+    /// The lane group that issues it: its index in the warp.
+    pub(crate) group: usize,
+    /// Lanes whose guard holds.
+    pub(crate) active: u32,
+    pub(crate) ops: &'p Operands,
+}
+
 /// Executes blocks. One machine runs a contiguous range of them, on its own view of global memory.
 pub(crate) struct Machine<'c, 'v, O> {
     pub(crate) context: &'c Context<'c>,
@@ -107,9 +120,10 @@ pub(crate) struct Machine<'c, 'v, O> {
     pub(crate) block: u64,
     pub(crate) shared: SharedMemory,
     pub(crate) barriers: Barriers,
-    pub(crate) patterns: PatternCache,
-    /// Where the rows of the straight line that is being executed are.
-    pub(crate) placed: Vec<crate::fuse::Placed>,
+    pub(crate) layouts: LayoutCache,
+    /// Where the load groups of the superblock that is being executed are.
+    #[cfg(feature = "fuse")]
+    pub(crate) found: Vec<Option<access::layout::Words>>,
     /// For each warp, the lanes that have not exited.
     pub(crate) alive: Vec<u32>,
     /// Boxed, since a warp is taken out while it runs, and it is large.
@@ -138,8 +152,9 @@ impl<'c, 'v, O: Observer> Machine<'c, 'v, O> {
             block: 0,
             shared: SharedMemory::new(context.shared_bytes as usize, context.reserved_shared()),
             barriers: Barriers::new(warps),
-            patterns: PatternCache::new(),
-            placed: vec![crate::fuse::Placed::IN_REGISTERS; context.program.most_rows()],
+            layouts: LayoutCache::new(),
+            #[cfg(feature = "fuse")]
+            found: vec![None; context.program.most_groups()],
             alive: vec![0; warps],
             warps: (0..warps).map(|_| Box::default()).collect(),
             executed: 0,

@@ -15,17 +15,17 @@ const LONGEST: usize = 4096;
 
 impl<O: Observer> Machine<'_, '_, O> {
     /// `vprintf(format, arguments)` for each lane, in order.
-    pub(crate) fn printf(&mut self, warp: &mut Warp, fragment: usize, call: &Call, active: u32) {
+    pub(crate) fn printf(&mut self, warp: &mut Warp, group: usize, call: &Call, active: u32) {
         for lane in lanes(active) {
-            let format = self.argument(warp, fragment, call, 0, lane);
-            let mut next = self.argument(warp, fragment, call, 1, lane);
+            let format = self.argument(warp, group, call, 0, lane);
+            let mut next = self.argument(warp, group, call, 1, lane);
             let format = self.string(warp, format, lane);
             let text = self.format(warp, &format, lane, &mut next);
             let room = LIMIT.saturating_sub(self.printed.len());
             self.printed.extend_from_slice(&text[..text.len().min(room)]);
         }
         if let Some(Place::Local { offset, .. }) = call.results.first() {
-            let base = warp.frames[warp.fragments[fragment].frame as usize].local_base + offset;
+            let base = warp.frames[warp.groups[group].frame as usize].local_base + offset;
             for lane in lanes(active) {
                 let place = self.place(warp, Space::Local, lane as usize, u64::from(base));
                 self.write_place(warp, place, &0u32.to_le_bytes());
@@ -34,14 +34,8 @@ impl<O: Observer> Machine<'_, '_, O> {
     }
 
     /// `__assertfail(expression, file, line, function, size)`.
-    pub(crate) fn assert_message(
-        &mut self,
-        warp: &mut Warp,
-        fragment: usize,
-        call: &Call,
-        lane: u32,
-    ) -> String {
-        let expression = self.argument(warp, fragment, call, 0, lane);
+    pub(crate) fn assert_message(&mut self, warp: &mut Warp, group: usize, call: &Call, lane: u32) -> String {
+        let expression = self.argument(warp, group, call, 0, lane);
         String::from_utf8_lossy(&self.string(warp, expression, lane)).into_owned()
     }
 
@@ -49,14 +43,14 @@ impl<O: Observer> Machine<'_, '_, O> {
     pub(crate) fn argument(
         &mut self,
         warp: &Warp,
-        fragment: usize,
+        group: usize,
         call: &Call,
         index: usize,
         lane: u32,
     ) -> u64 {
         match call.arguments.get(index) {
             Some(Place::Local { offset, bytes }) => {
-                let base = warp.frames[warp.fragments[fragment].frame as usize].local_base + offset;
+                let base = warp.frames[warp.groups[group].frame as usize].local_base + offset;
                 self.number(
                     warp,
                     window::generic_base(Space::Local) + u64::from(base),

@@ -1,20 +1,20 @@
-//! Turns: blocks one after another, the warps of a block in turns, the fragments of a warp in turns.
+//! Turns: blocks one after another, the warps of a block in turns, the groups of a warp in turns.
 
 use std::time::Instant;
 
-use super::warp::{Fragment, State, Warp};
+use super::warp::{LaneGroup, State, Warp};
 use super::{Machine, Stop};
 use crate::observer::{Observer, Site, Waiting};
 
 /// Warp instructions before a warp lets the next one run.
 const WARP_SLICE: u64 = 1 << 14;
-/// Warp instructions before a fragment lets its siblings run.
-const FRAGMENT_SLICE: u64 = 1 << 12;
+/// Warp instructions before a group lets its siblings run.
+const GROUP_SLICE: u64 = 1 << 12;
 
-/// A fragment that looked so often at memory that others may change, without changing any, waits for others: its
+/// A lane group that looked so often at memory that others may change, without changing any, waits for others: its
 /// slice ends.
 pub(crate) const IDLE_POLLS: u32 = 64;
-/// After so many slices, a fragment that changes memory while it polls counts as waiting too.
+/// After so many slices, a group that changes memory while it polls counts as waiting too.
 const BUSY_SLICES: u32 = 1 << 8;
 /// Blocks between two looks at the clock.
 const BLOCKS_PER_LOOK: usize = 16;
@@ -107,11 +107,11 @@ impl<O: Observer> Machine<'_, '_, O> {
     fn turn(&mut self, warp: &mut Warp) -> Result<Turn, Stop> {
         let end = self.executed + WARP_SLICE;
         let mut idle_turns = 0;
-        while !warp.fragments.is_empty() {
+        while !warp.groups.is_empty() {
             // Mostly all lanes are in one place.
-            let ready = match warp.fragments[..] {
-                [Fragment { state: State::Ready, .. }] => Some(0),
-                [Fragment { state: State::Barrier { id, generation }, .. }] => {
+            let ready = match warp.groups[..] {
+                [LaneGroup { state: State::Ready, .. }] => Some(0),
+                [LaneGroup { state: State::Barrier { id, generation }, .. }] => {
                     if !self.barriers.is_complete(id, generation) {
                         return Ok(Turn::Blocked);
                     }
@@ -120,7 +120,7 @@ impl<O: Observer> Machine<'_, '_, O> {
                 }
                 _ => self.next_ready(warp),
             };
-            let Some(fragment) = ready else {
+            let Some(group) = ready else {
                 if self.hold_meeting(warp)? || self.break_up_meeting(warp)? {
                     continue;
                 }
@@ -129,28 +129,28 @@ impl<O: Observer> Machine<'_, '_, O> {
             if self.executed >= end {
                 return Ok(Turn::Preempted);
             }
-            warp.current = fragment;
-            warp.select(fragment);
-            let budget = FRAGMENT_SLICE.min(self.fuel.saturating_sub(self.executed));
+            warp.current = group;
+            warp.select(group);
+            let budget = GROUP_SLICE.min(self.fuel.saturating_sub(self.executed));
             if budget == 0 {
-                return Err(self.out_of_fuel(warp, fragment));
+                return Err(self.out_of_fuel(warp, group));
             }
-            warp.fragments[fragment].polled = false;
-            debug_assert!(warp.lanes_are_in_one_place(), "{:?}", warp.fragments);
-            if self.step(warp, fragment, budget)? {
-                // The slice is over and the fragment is still there. If it is waiting for something that lanes
+            warp.groups[group].polled = false;
+            debug_assert!(warp.lanes_are_in_one_place(), "{:?}", warp.groups);
+            if self.step(warp, group, budget)? {
+                // The slice is over and the group is still there. If it is waiting for something that lanes
                 // held at a join have to do, let them go. One that changes memory is rather at work.
-                let ran = &mut warp.fragments[fragment];
+                let ran = &mut warp.groups[group];
                 ran.polls += u32::from(ran.polled);
                 let is_idle = ran.idle >= IDLE_POLLS;
                 let waits = is_idle || (ran.polled && ran.polls.is_multiple_of(BUSY_SLICES));
                 ran.idle = if is_idle { 0 } else { ran.idle };
-                let released = waits && warp.release_joins(fragment);
-                warp.current = fragment + 1;
+                let released = waits && warp.release_joins(group);
+                warp.current = group + 1;
                 let met = self.hold_meeting(warp)?;
                 idle_turns = if is_idle && !released && !met { idle_turns + 1 } else { 0 };
                 // All that can go on wait for other warps.
-                if idle_turns > warp.fragments.len() {
+                if idle_turns > warp.groups.len() {
                     return Ok(Turn::Preempted);
                 }
             } else {
@@ -160,12 +160,12 @@ impl<O: Observer> Machine<'_, '_, O> {
         Ok(Turn::Finished)
     }
 
-    /// The next fragment that can go on, from the current one on.
+    /// The next group that can go on, from the current one on.
     fn next_ready(&mut self, warp: &mut Warp) -> Option<usize> {
         self.pass_barriers(warp);
-        let is_ready = |fragment: &Fragment| fragment.state == State::Ready;
-        let from = if warp.current < warp.fragments.len() { warp.current } else { 0 };
-        let (before, after) = warp.fragments.split_at(from);
+        let is_ready = |group: &LaneGroup| group.state == State::Ready;
+        let from = if warp.current < warp.groups.len() { warp.current } else { 0 };
+        let (before, after) = warp.groups.split_at(from);
         let later = after.iter().position(is_ready).map(|i| from + i);
         later.or_else(|| before.iter().position(is_ready))
     }
@@ -175,8 +175,8 @@ impl<O: Observer> Machine<'_, '_, O> {
     fn unblock(&mut self) -> bool {
         let mut any = false;
         for warp in &mut self.warps {
-            for fragment in 0..warp.fragments.len() {
-                any |= warp.release_joins(fragment);
+            for group in 0..warp.groups.len() {
+                any |= warp.release_joins(group);
             }
         }
         any
@@ -186,38 +186,37 @@ impl<O: Observer> Machine<'_, '_, O> {
     fn waiting(&self) -> Vec<Waiting> {
         let mut list = Vec::new();
         for warp in &self.warps {
-            for fragment in &warp.fragments {
-                if let State::Barrier { id, .. } = fragment.state {
-                    // A waiting fragment already stands after its barrier.
-                    let at = Site { block: self.block, warp: warp.index, pc: fragment.pc.saturating_sub(1) };
-                    list.push(Waiting { at, mask: fragment.mask, barrier: u32::from(id) });
+            for group in &warp.groups {
+                if let State::Barrier { id, .. } = group.state {
+                    // A waiting group already stands after its barrier.
+                    let at = Site { block: self.block, warp: warp.index, pc: group.pc.saturating_sub(1) };
+                    list.push(Waiting { at, mask: group.mask, barrier: u32::from(id) });
                 }
             }
         }
         list
     }
 
-    fn out_of_fuel(&self, warp: &Warp, fragment: usize) -> Stop {
-        let (at, lane, polling) = self.loop_of(warp, fragment);
+    fn out_of_fuel(&self, warp: &Warp, group: usize) -> Stop {
+        let (at, lane, polling) = self.loop_of(warp, group);
         Stop::Fuel { at, lane, executed: self.executed, polling }
     }
 
     fn out_of_time(&self, warp: usize) -> Stop {
-        let warp =
-            self.warps.iter().cycle().skip(warp).take(self.warps.len()).find(|w| !w.fragments.is_empty());
+        let warp = self.warps.iter().cycle().skip(warp).take(self.warps.len()).find(|w| !w.groups.is_empty());
         let (at, lane, polling) = match warp {
-            Some(warp) => self.loop_of(warp, warp.current.min(warp.fragments.len() - 1)),
+            Some(warp) => self.loop_of(warp, warp.current.min(warp.groups.len() - 1)),
             None => (Site { block: self.block, warp: 0, pc: 0 }, 0, false),
         };
         Stop::Wall { at, lane, executed: self.executed, polling }
     }
 
-    /// The loop a fragment is in, or else another one of its warp: the last backward branch.
-    fn loop_of(&self, warp: &Warp, fragment: usize) -> (Site, u32, bool) {
-        let loops = |fragment: &&Fragment| (fragment.back_edge as usize) < self.context.program.code.len();
-        let this = &warp.fragments[fragment];
-        let found = Some(this).filter(loops).or_else(|| warp.fragments.iter().find(loops));
-        let (fragment, pc) = found.map_or((this, this.pc), |fragment| (fragment, fragment.back_edge));
-        (Site { block: self.block, warp: warp.index, pc }, fragment.mask.trailing_zeros(), fragment.polled)
+    /// The loop a group is in, or else another one of its warp: the last backward branch.
+    fn loop_of(&self, warp: &Warp, group: usize) -> (Site, u32, bool) {
+        let loops = |group: &&LaneGroup| (group.back_edge as usize) < self.context.program.code.len();
+        let this = &warp.groups[group];
+        let found = Some(this).filter(loops).or_else(|| warp.groups.iter().find(loops));
+        let (group, pc) = found.map_or((this, this.pc), |group| (group, group.back_edge));
+        (Site { block: self.block, warp: warp.index, pc }, group.mask.trailing_zeros(), group.polled)
     }
 }

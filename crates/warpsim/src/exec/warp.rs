@@ -1,7 +1,7 @@
-//! A warp: registers, local memory, and the fragments its lanes have split into.
+//! A warp: registers, local memory, and the groups its lanes have split into.
 //!
-//! Lanes that go the same way are one fragment. At a branch where they part, a *join* remembers where they meet
-//! again (the branch's immediate post-dominator) and who is expected; a fragment that gets there waits. Fragments
+//! Lanes that go the same way are one group. At a branch where they part, a *join* remembers where they meet
+//! again (the branch's immediate post-dominator) and who is expected; a group that gets there waits. Lane groups
 //! take turns, so lanes make progress independently of each other.
 
 use super::Context;
@@ -18,7 +18,7 @@ pub(crate) const NONE: u32 = u32::MAX;
 
 /// Lanes that execute together.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Fragment {
+pub(crate) struct LaneGroup {
     pub(crate) pc: u32,
     pub(crate) mask: u32,
     /// The innermost join that these lanes are expected at.
@@ -38,10 +38,10 @@ pub(crate) struct Fragment {
     pub(crate) polls: u32,
 }
 
-impl Fragment {
-    /// A fragment that can go on.
-    fn new(pc: u32, mask: u32, join: u32, frame: u32) -> Fragment {
-        Fragment {
+impl LaneGroup {
+    /// A lane group that can go on.
+    fn new(pc: u32, mask: u32, join: u32, frame: u32) -> LaneGroup {
+        LaneGroup {
             pc,
             mask,
             join,
@@ -56,7 +56,7 @@ impl Fragment {
     }
 }
 
-/// Whether a fragment can go on.
+/// Whether a group can go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
     Ready,
@@ -106,7 +106,7 @@ pub(crate) struct Warp {
     pub(crate) index: u32,
     pub(crate) registers: Registers,
     pub(crate) local: LocalMemory,
-    pub(crate) fragments: Vec<Fragment>,
+    pub(crate) groups: Vec<LaneGroup>,
     pub(crate) current: usize,
     joins: Vec<Join>,
     free_joins: Vec<u32>,
@@ -156,8 +156,8 @@ impl Warp {
             call_pc: NOWHERE,
         });
         self.frame = 0;
-        self.fragments.clear();
-        self.fragments.push(Fragment::new(function.entry, mask, NONE, 0));
+        self.groups.clear();
+        self.groups.push(LaneGroup::new(function.entry, mask, NONE, 0));
         self.current = 0;
         self.joins.clear();
         self.free_joins.clear();
@@ -237,9 +237,9 @@ impl Warp {
         self.joins.get(index as usize)
     }
 
-    /// A join at `pc` for all lanes of `fragment`.
-    pub(crate) fn open_join(&mut self, fragment: usize, pc: u32) -> u32 {
-        let from = &self.fragments[fragment];
+    /// A join at `pc` for all lanes of `group`.
+    pub(crate) fn open_join(&mut self, group: usize, pc: u32) -> u32 {
+        let from = &self.groups[group];
         let join = Join { pc, frame: from.frame, parent: from.join, expected: from.mask, arrived: 0 };
         match self.free_joins.pop() {
             Some(index) => {
@@ -253,24 +253,24 @@ impl Warp {
         }
     }
 
-    /// Lanes arrive at a join; if they are the last ones, all go on as a new fragment.
+    /// Lanes arrive at a join; if they are the last ones, all go on as a new group.
     pub(crate) fn arrive(&mut self, join: u32, mask: u32) {
         self.joins[join as usize].arrived |= mask;
-        self.settle(join);
+        self.release_if_complete(join);
     }
 
     /// Lanes are no longer expected at a join and those around it.
-    fn forget(&mut self, mut join: u32, mask: u32) {
+    fn stop_expecting(&mut self, mut join: u32, mask: u32) {
         while join != NONE {
             let parent = self.joins[join as usize].parent;
             self.joins[join as usize].expected &= !mask;
-            self.settle(join);
+            self.release_if_complete(join);
             join = parent;
         }
     }
 
     /// Lets the lanes at a join go on if none is missing.
-    fn settle(&mut self, index: u32) {
+    fn release_if_complete(&mut self, index: u32) {
         let join = self.joins[index as usize];
         if join.arrived & join.expected != join.expected || join.pc == NOWHERE {
             return;
@@ -283,13 +283,13 @@ impl Warp {
     }
 
     fn resume(&mut self, join: Join, mask: u32) {
-        self.fragments.push(Fragment::new(join.pc, mask, join.parent, join.frame));
+        self.groups.push(LaneGroup::new(join.pc, mask, join.parent, join.frame));
     }
 
-    /// Lets lanes that wait at the joins around `fragment` go on without the others: what the others wait for
+    /// Lets lanes that wait at the joins around `group` go on without the others: what the others wait for
     /// may be theirs to do. Returns whether there were any.
-    pub(crate) fn release_joins(&mut self, fragment: usize) -> bool {
-        let mut index = self.fragments[fragment].join;
+    pub(crate) fn release_joins(&mut self, group: usize) -> bool {
+        let mut index = self.groups[group].join;
         while index != NONE {
             let join = self.joins[index as usize];
             if join.arrived != 0 {
@@ -303,17 +303,17 @@ impl Warp {
         false
     }
 
-    /// Makes one of fragments that stand at the same place and are expected at the same join.
+    /// Makes one of groups that stand at the same place and are expected at the same join.
     pub(crate) fn unite(&mut self) {
         let mut first = 0;
-        while first < self.fragments.len() {
-            let one = self.fragments[first];
+        while first < self.groups.len() {
+            let one = self.groups[first];
             let mut second = first + 1;
-            while second < self.fragments.len() {
-                let other = self.fragments[second];
-                let place = |f: Fragment| (f.pc, f.join, f.frame, f.state);
+            while second < self.groups.len() {
+                let other = self.groups[second];
+                let place = |f: LaneGroup| (f.pc, f.join, f.frame, f.state);
                 if place(one) == place(other) {
-                    self.fragments[first].mask |= other.mask;
+                    self.groups[first].mask |= other.mask;
                     self.remove(second);
                 } else {
                     second += 1;
@@ -323,33 +323,33 @@ impl Warp {
         }
     }
 
-    /// Removes a fragment, whose lanes have been accounted for.
-    pub(crate) fn remove(&mut self, fragment: usize) {
-        self.fragments.swap_remove(fragment);
+    /// Removes a group, whose lanes have been accounted for.
+    pub(crate) fn remove(&mut self, group: usize) {
+        self.groups.swap_remove(group);
     }
 
-    /// Lanes of a fragment exit. The fragment goes on with the others, if any.
-    pub(crate) fn exit(&mut self, fragment: usize, mask: u32) {
+    /// Lanes of a group exit. The group goes on with the others, if any.
+    pub(crate) fn exit(&mut self, group: usize, mask: u32) {
         self.alive &= !mask;
         self.frames.iter_mut().for_each(|f| f.lanes &= !mask);
-        let from = &mut self.fragments[fragment];
+        let from = &mut self.groups[group];
         from.mask &= !mask;
         let (join, empty) = (from.join, from.mask == 0);
         if empty {
-            self.remove(fragment);
+            self.remove(group);
         }
-        self.forget(join, mask);
+        self.stop_expecting(join, mask);
     }
 
-    /// Lanes of a fragment return to the frame `caller`, where those that made the call meet at `pc`. Joins of the
+    /// Lanes of a group return to the frame `caller`, where those that made the call meet at `pc`. Joins of the
     /// function they leave no longer expect them.
-    pub(crate) fn return_to(&mut self, fragment: usize, mask: u32, caller: u32, pc: u32) {
-        let from = &mut self.fragments[fragment];
+    pub(crate) fn return_to(&mut self, group: usize, mask: u32, caller: u32, pc: u32) {
+        let from = &mut self.groups[group];
         self.frames[from.frame as usize].lanes &= !mask;
         from.mask &= !mask;
         let (mut join, empty) = (from.join, from.mask == 0);
         if empty {
-            self.remove(fragment);
+            self.remove(group);
         }
         while join != NONE {
             let Join { pc: at, frame, parent, .. } = self.joins[join as usize];
@@ -357,18 +357,18 @@ impl Warp {
                 return self.arrive(join, mask);
             }
             self.joins[join as usize].expected &= !mask;
-            self.settle(join);
+            self.release_if_complete(join);
             join = parent;
         }
         // The join was released; the lanes go on by themselves.
-        self.fragments.push(Fragment::new(pc, mask, NONE, caller));
+        self.groups.push(LaneGroup::new(pc, mask, NONE, caller));
     }
 
-    /// Whether every lane that has not exited is in exactly one place: in a fragment, or waiting at a join.
+    /// Whether every lane that has not exited is in exactly one place: in a group, or waiting at a join.
     pub(crate) fn lanes_are_in_one_place(&self) -> bool {
         let mut seen = 0;
         let waiting = self.joins.iter().filter(|join| join.pc != NOWHERE).map(|join| join.arrived);
-        for mask in self.fragments.iter().map(|fragment| fragment.mask).chain(waiting.filter(|&m| m != 0)) {
+        for mask in self.groups.iter().map(|group| group.mask).chain(waiting.filter(|&m| m != 0)) {
             if mask == 0 || mask & seen != 0 {
                 return false;
             }
@@ -377,13 +377,13 @@ impl Warp {
         seen == self.alive
     }
 
-    /// Makes a fragment's frame the one that register indices mean.
-    pub(crate) fn select(&mut self, fragment: usize) {
-        self.frame = self.fragments[fragment].frame;
+    /// Makes a group's frame the one that register indices mean.
+    pub(crate) fn select(&mut self, group: usize) {
+        self.frame = self.groups[group].frame;
         self.registers.base = self.frames[self.frame as usize].base;
     }
 
-    /// The function that the selected fragment executes.
+    /// The function that the selected group executes.
     pub(crate) fn function(&self) -> u32 {
         self.frames[self.frame as usize].function
     }

@@ -1,33 +1,33 @@
-//! Finds straight lines: what a full warp can execute without looking at anything in between.
+//! Finds superblocks, load groups and dot products.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::{Move, RowProducts, Rows, StraightLine, Sum};
+use super::dot::Products;
+use super::{Dot, Loads, Op, Superblock};
 use crate::fault::Space;
-use crate::isa;
-use crate::observer::{Order, Repeat, Repeats};
+use crate::observer::{GroupedLoad, LoadGroup, Order};
 use crate::program::{Guard, Instruction, Memory, NOWHERE, Place, Program, Register, Step};
 use crate::registers::RegisterFile;
 
-/// Fewer instructions than this are not worth a straight line.
+/// Fewer instructions than this are not worth a superblock.
 const LEAST: u32 = 2;
 
-/// Branches that a line has at most: they are on the lines that begin behind them, too.
+/// Branches that a superblock has at most: they are in the superblocks that begin after them, too.
 const MOST_BRANCHES: u32 = 4;
 
-/// Cuts straight lines out of a block of instructions that are entered and left at its ends only; it is in the program's
-/// last function. The last line of a block goes on after its end.
-pub(crate) fn find(program: &mut Program, uses: &Uses, block: Range<u32>) {
+/// Cuts superblocks out of a block of instructions that are entered and left at its ends only; it is in the program's last
+/// function. The last superblock of a block goes on after its end.
+pub(crate) fn plan(program: &mut Program, uses: &Uses, block: Range<u32>) {
     let end = program.code.len() as u32;
     let mut pc = block.start;
     while pc < block.end {
-        let mut line = Builder::default();
+        let mut superblock = Builder::default();
         let from = pc;
-        while pc < end && line.goes_on() && line.take(program, pc) {
+        while pc < end && superblock.goes_on() && superblock.take(program, pc) {
             pc += 1;
         }
-        line.end(program, uses, from);
+        superblock.end(program, uses, from);
         pc += 1;
     }
 }
@@ -57,53 +57,55 @@ impl Uses {
     }
 }
 
-/// A line that may get longer.
+/// A superblock that may get longer.
 #[derive(Default)]
 struct Builder {
     length: u32,
     branches: u32,
-    moves: Vec<Move>,
-    rows: Vec<Rows>,
-    /// Rows that may get more loads, by their base.
+    ops: Vec<Op>,
+    groups: Vec<Loads>,
+    /// Load groups that may get more loads, by their base.
     open: HashMap<Register, usize>,
     /// The last instruction that read or wrote each register.
     last_use: HashMap<Register, u32>,
 }
 
 impl Builder {
-    /// Whether anything can be executed behind it.
+    /// Whether anything can be executed after it.
     fn goes_on(&self) -> bool {
-        !matches!(self.moves.last(), Some(Move::Branch { guard: Guard::Always, .. }))
+        !matches!(self.ops.last(), Some(Op::Branch { guard: Guard::Always, .. }))
     }
 
-    /// Takes an instruction into the line, if it fits there.
+    /// Takes an instruction into the superblock, if it fits there.
     fn take(&mut self, program: &Program, pc: u32) -> bool {
         let inst = &program.code[pc as usize];
         match inst.step {
             Step::Branch { target, .. } if target != pc + 1 && self.branches < MOST_BRANCHES => {
                 self.branches += 1;
-                // What is behind it may not come to be loaded.
+                // What is after it may never be loaded.
                 self.open.clear();
-                self.moves.push(Move::Branch { pc, guard: inst.guard, target });
+                self.ops.push(Op::Branch { pc, guard: inst.guard, target });
             }
             _ if inst.guard != Guard::Always => return false,
             Step::Nothing => {}
-            Step::Alu(function) if isa::is_multiply_add(function) => {
-                self.moves.push(Move::MultiplyAdd(inst.ops));
+            Step::Alu(_) if program.instructions[pc as usize].is_multiply_add => {
+                self.ops.push(Op::MultiplyAdd(inst.ops));
             }
-            Step::Alu(function) => self.moves.push(Move::Alu(function, inst.ops)),
-            Step::LoadWord(ref memory @ Memory { space: Some(Space::Shared), base: Some(class), .. }, _) => {
-                let base = Register { file: class, index: inst.ops.src[0] };
-                self.load(pc, base, memory, inst.ops.dst[0]);
-            }
-            Step::LoadWord(..) => self.access(Move::LoadGlobal { pc }),
-            Step::Store(ref memory)
-                if memory.space == Some(Space::Shared) && memory.order == Order::Weak && memory.is_word() =>
-            {
-                self.access(Move::StoreShared { pc });
-            }
+            Step::Alu(function) => self.ops.push(Op::Alu(function, inst.ops)),
             Step::Load(memory) | Step::Store(memory) if memory.order == Order::Weak => {
-                self.access(Move::Access { pc });
+                let is_load = matches!(inst.step, Step::Load(_));
+                match (memory.space, memory.base_register(&inst.ops)) {
+                    (Some(Space::Shared), Some(base)) if memory.is_plain_word() && is_load => {
+                        self.load(pc, base, &memory, inst.ops.dst[0]);
+                    }
+                    (Some(Space::Global), Some(_)) if memory.is_plain_word() && is_load => {
+                        self.access(Op::LoadGlobal(pc));
+                    }
+                    (Some(Space::Shared), Some(_)) if memory.is_plain_word() => {
+                        self.access(Op::StoreShared(pc));
+                    }
+                    _ => self.access(Op::Access(pc)),
+                }
             }
             _ => return false,
         }
@@ -123,108 +125,101 @@ impl Builder {
     fn load(&mut self, pc: u32, base: Register, memory: &Memory, to: u16) {
         let last_use = self.last_use.get(&Register { file: RegisterFile::Word, index: to });
         let open = self.open.get(&base).and_then(|&number| {
-            let rows = &mut self.rows[number];
-            let distance = i32::try_from(memory.offset.wrapping_sub(rows.offset)).ok()?;
-            let is_free = last_use.is_none_or(|&pc| pc < rows.loads.each[0].pc);
+            let loads = &mut self.groups[number];
+            let distance = i32::try_from(memory.offset.wrapping_sub(loads.offset)).ok()?;
+            let is_free = last_use.is_none_or(|&pc| pc < loads.pc());
             // Whether all are aligned is asked once.
-            (is_free && distance % 4 == 0).then_some((rows, distance))
+            (is_free && distance % 4 == 0).then_some((loads, distance))
         });
-        if let Some((rows, distance)) = open {
-            let distance = i64::from(distance);
-            rows.to.push(to);
-            rows.loads.each.push(Repeat { pc, distance });
-            rows.loads.lowest = rows.loads.lowest.min(distance);
-            rows.loads.highest = rows.loads.highest.max(distance);
+        if let Some((loads, distance)) = open {
+            loads.to.push(to);
+            loads.group.add(GroupedLoad { pc, distance: i64::from(distance) });
             return;
         }
-        let loads = Repeats { each: vec![Repeat { pc, distance: 0 }], lowest: 0, highest: 0 };
-        self.open.insert(base, self.rows.len());
-        self.moves.push(Move::Loads(self.rows.len() as u32));
-        self.rows.push(Rows {
+        self.open.insert(base, self.groups.len());
+        self.ops.push(Op::Loads(self.groups.len() as u32));
+        self.groups.push(Loads {
             base,
             offset: memory.offset,
             scope: memory.scope,
-            loads,
+            group: LoadGroup::new(pc),
             to: vec![to],
-            is_only_summed: false,
+            is_only_multiplied: false,
         });
     }
 
-    /// Another access. The line may end with it, and it may write what loads behind it read: those are not done before.
-    fn access(&mut self, access: Move) {
-        self.moves.push(access);
+    /// Another access. The superblock may end with it, and it may write what later loads read: those are not done before.
+    fn access(&mut self, access: Op) {
+        self.ops.push(access);
         self.open.clear();
     }
 
-    /// The line, which begins at `from`, is complete.
+    /// The superblock, which begins at `from`, is complete.
     fn end(self, program: &mut Program, uses: &Uses, from: u32) {
-        let Builder { length, moves, mut rows, .. } = self;
+        let Builder { length, ops, mut groups, .. } = self;
         if length >= LEAST {
-            let (moves, sums) = join_sums(moves, &mut rows, uses);
+            let (ops, dots) = join_dots(ops, &mut groups, uses);
             let begin = &mut program.code[from as usize];
-            debug_assert_eq!(begin.straight, NOWHERE);
-            begin.straight = program.straight.len() as u32;
-            program.straight.push(StraightLine { length, moves, rows, sums });
+            debug_assert_eq!(begin.superblock, NOWHERE);
+            begin.superblock = program.superblocks.len() as u32;
+            program.superblocks.push(Superblock { length, ops, groups, dots });
         }
     }
 }
 
 /// Joins multiply-adds that follow each other.
-fn join_sums(moves: Vec<Move>, rows: &mut [Rows], uses: &Uses) -> (Vec<Move>, Vec<Sum>) {
-    let (mut joined, mut sums) = (Vec::new(), Vec::<Sum>::new());
-    // Registers that hold what a load of some rows brought, with nothing stored since then.
+fn join_dots(ops: Vec<Op>, groups: &mut [Loads], uses: &Uses) -> (Vec<Op>, Vec<Dot>) {
+    let (mut joined, mut dots) = (Vec::new(), Vec::<Dot>::new());
+    // Registers that hold what a load of some group brought, with nothing stored since then.
     let mut loaded: HashMap<u16, (u32, i64)> = HashMap::new();
-    let mut summed = vec![0; rows.len()];
-    let mut moves = moves.into_iter().peekable();
-    while let Some(action) = moves.next() {
-        let Move::MultiplyAdd(ops) = action else {
-            match action {
-                // Behind a branch others may come in, who did not load this.
-                Move::LoadGlobal { .. }
-                | Move::StoreShared { .. }
-                | Move::Access { .. }
-                | Move::Branch { .. } => loaded.clear(),
-                Move::Loads(number) => {
-                    let Rows { to, loads, .. } = &rows[number as usize];
-                    let each = to.iter().zip(&loads.each).filter(|(to, _)| uses.is_link(**to));
+    let mut multiplied = vec![0; groups.len()];
+    let mut ops = ops.into_iter().peekable();
+    while let Some(op) = ops.next() {
+        let Op::MultiplyAdd(operands) = op else {
+            match op {
+                // After a branch others may come in, who did not load this.
+                Op::LoadGlobal(_) | Op::StoreShared(_) | Op::Access(_) | Op::Branch { .. } => loaded.clear(),
+                Op::Loads(number) => {
+                    let Loads { to, group, .. } = &groups[number as usize];
+                    let each = to.iter().zip(&group.each).filter(|(to, _)| uses.is_link(**to));
                     loaded.extend(each.map(|(&to, load)| (to, (number, load.distance))));
                 }
                 _ => {}
             }
-            joined.push(action);
+            joined.push(op);
             continue;
         };
-        let [a, b, from, _] = ops.src;
-        let mut sum = Sum { from, to: ops.dst[0], factors: vec![[a, b]], products: None };
-        while let Some(&Move::MultiplyAdd(ops)) = moves.peek()
-            && ops.src[2] == sum.to
-            && !ops.src[..2].contains(&sum.to)
-            && (ops.dst[0] == sum.to || uses.is_link(sum.to))
+        let [a, b, from, _] = operands.src;
+        let mut dot = Dot { from, to: operands.dst[0], factors: vec![[a, b]], products: None };
+        while let Some(&Op::MultiplyAdd(next)) = ops.peek()
+            && next.src[2] == dot.to
+            && !next.src[..2].contains(&dot.to)
+            && (next.dst[0] == dot.to || uses.is_link(dot.to))
         {
-            sum.to = ops.dst[0];
-            sum.factors.push([ops.src[0], ops.src[1]]);
-            moves.next();
+            dot.to = next.dst[0];
+            dot.factors.push([next.src[0], next.src[1]]);
+            ops.next();
         }
-        if sum.factors.len() == 1 {
-            joined.push(action);
+        if dot.factors.len() == 1 {
+            joined.push(op);
             continue;
         }
-        sum.products = row_products(&sum.factors, &loaded);
-        if let Some(products) = &sum.products {
-            products.rows.iter().for_each(|&number| summed[number as usize] += sum.factors.len());
+        dot.products = products(&dot.factors, &loaded);
+        if let Some(products) = &dot.products {
+            products.groups().iter().for_each(|&number| multiplied[number as usize] += dot.factors.len());
         }
-        joined.push(Move::Sum(sums.len() as u32));
-        sums.push(sum);
+        joined.push(Op::Dot(dots.len() as u32));
+        dots.push(dot);
     }
-    for (rows, summed) in rows.iter_mut().zip(summed) {
-        rows.is_only_summed = summed == rows.to.len();
+    for (loads, multiplied) in groups.iter_mut().zip(multiplied) {
+        loads.is_only_multiplied = multiplied == loads.to.len();
     }
-    (joined, sums)
+    (joined, dots)
 }
 
-/// The products of these factors as those of two rows; `loaded` tells which load each register is from.
-fn row_products(factors: &[[u16; 2]], loaded: &HashMap<u16, (u32, i64)>) -> Option<RowProducts> {
-    let mut rows = None;
+/// The products of these factors as those of two load groups; `loaded` tells which load each register is from.
+fn products(factors: &[[u16; 2]], loaded: &HashMap<u16, (u32, i64)>) -> Option<Products> {
+    let mut groups = None;
     let mut distances = Vec::new();
     for [a, b] in factors {
         if a == b {
@@ -232,10 +227,10 @@ fn row_products(factors: &[[u16; 2]], loaded: &HashMap<u16, (u32, i64)>) -> Opti
         }
         let (&(a, at_a), &(b, at_b)) = (loaded.get(a)?, loaded.get(b)?);
         let (pair, distance) = if a < b { ([a, b], [at_a, at_b]) } else { ([b, a], [at_b, at_a]) };
-        if *rows.get_or_insert(pair) != pair {
+        if *groups.get_or_insert(pair) != pair {
             return None;
         }
         distances.push(distance);
     }
-    Some(RowProducts { rows: rows?, distances })
+    Some(Products::new(groups?, distances))
 }

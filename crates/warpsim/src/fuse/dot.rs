@@ -2,49 +2,90 @@
 //!
 //! A NaN stays one to the end of the chain, so it is enough to give it its one payload there.
 
-use super::Sum;
+use super::Dot;
+use crate::exec::Located;
 use crate::exec::access::bytes::read;
+use crate::exec::access::layout::Octet;
 use crate::isa::canon;
 use crate::registers::{Lanes, Registers};
 
-/// Where the words that all lanes load are, eight lanes' each, less a distance.
-#[derive(Clone, Copy)]
-pub(crate) struct Row {
-    pub(crate) eights: [u64; 4],
-    /// Whether each eight lanes load the same word, rather than words that lie one behind the other.
-    pub(crate) is_same: bool,
+/// Products of what two load groups load.
+#[derive(Debug)]
+pub(super) struct Products {
+    groups: [u32; 2],
+    /// For each product the distances of the two loads from the first ones of their groups.
+    distances: Vec<[i64; 2]>,
+    /// For each group the least and the greatest distance.
+    bounds: [[i64; 2]; 2],
 }
 
-/// The sum of `from` and of products of words in `data`; `distances` is what to add to the addresses of either row.
-///
+impl Products {
+    pub(super) fn new(groups: [u32; 2], distances: Vec<[i64; 2]>) -> Products {
+        let bounds = [0, 1].map(|group| {
+            let of_group = || distances.iter().map(|distance| distance[group]);
+            [of_group().min().unwrap_or(0), of_group().max().unwrap_or(0)]
+        });
+        Products { groups, distances, bounds }
+    }
+
+    /// Numbers of the groups.
+    pub(super) fn groups(&self) -> [u32; 2] {
+        self.groups
+    }
+
+    /// The sum of `from` and of all products, of what is located there in memory, with octets that are not scattered.
+    /// `has_avx2`: the CPU has AVX2 and FMA.
+    #[inline(always)]
+    pub(super) fn sum(
+        &self,
+        has_avx2: bool,
+        from: &Lanes<u32>,
+        [a, b]: &[Located<'_>; 2],
+    ) -> Option<Lanes<u32>> {
+        let is_word = |group: &Located<'_>| group.is_words() && group.all_octets() != Octet::Scattered;
+        if !(is_word(a) && is_word(b) && a.covers(self.bounds[0]) && b.covers(self.bounds[1])) {
+            return None;
+        }
+        let is_same = [a, b].map(|group| group.all_octets() == Octet::Same);
+        let [(data_a, a), (data_b, b)] = [a, b].map(Located::octet_starts);
+        // SAFETY: both groups are words, located with room for all distances; an octet is one word or eight that follow
+        // each other.
+        Some(unsafe { sum(has_avx2, from, [data_a, data_b], [a, b], is_same, &self.distances) })
+    }
+}
+
 /// # Safety
-/// All words are inside `data`, and with `HAS_AVX2` the CPU has AVX2 and FMA.
-pub(crate) unsafe fn of_rows(
+/// The words of all octets of a group, at its `starts` plus each distance, are inside its `data`, and with `has_avx2` the CPU has AVX2 and FMA.
+#[inline(always)]
+unsafe fn sum(
     has_avx2: bool,
     from: &Lanes<u32>,
-    data: &[u8],
-    [a, b]: [Row; 2],
+    data: [&[u8]; 2],
+    starts: [[u64; 4]; 2],
+    is_same: [bool; 2],
     distances: &[[i64; 2]],
 ) -> Lanes<u32> {
-    let places = [a.eights, b.eights];
     // SAFETY: as the caller promises.
     unsafe {
         #[cfg(target_arch = "x86_64")]
         if has_avx2 {
-            return match (a.is_same, b.is_same) {
-                (false, false) => avx2::of_rows::<false, false>(from, data, places, distances),
-                (false, true) => avx2::of_rows::<false, true>(from, data, places, distances),
-                (true, false) => avx2::of_rows::<true, false>(from, data, places, distances),
-                (true, true) => avx2::of_rows::<true, true>(from, data, places, distances),
+            return match is_same {
+                [false, false] => avx2::sum::<false, false>(from, data, starts, distances),
+                [false, true] => avx2::sum::<false, true>(from, data, starts, distances),
+                [true, false] => avx2::sum::<true, false>(from, data, starts, distances),
+                [true, true] => avx2::sum::<true, true>(from, data, starts, distances),
             };
         }
         let _ = has_avx2;
         let mut sums = from.map(f32::from_bits);
         for &distances in distances {
             for (lane, sum) in sums.iter_mut().enumerate() {
-                let [a, b] = [(a, distances[0]), (b, distances[1])].map(|(row, distance)| {
-                    let behind = if row.is_same { 0 } else { 4 * (lane as i64 % 8) };
-                    read::<f32>(data, row.eights[lane / 8].wrapping_add_signed(distance + behind))
+                let [a, b] = [0, 1].map(|group| {
+                    let after = if is_same[group] { 0 } else { 4 * (lane as i64 % 8) };
+                    read::<f32>(
+                        data[group],
+                        starts[group][lane / 8].wrapping_add_signed(distances[group] + after),
+                    )
                 });
                 *sum = a.mul_add(b, *sum);
             }
@@ -54,21 +95,21 @@ pub(crate) unsafe fn of_rows(
 }
 
 /// Executes a chain on registers.
-pub(crate) fn of_registers(has_avx2: bool, registers: &mut Registers, sum: &Sum) {
+pub(super) fn of_registers(has_avx2: bool, registers: &mut Registers, dot: &Dot) {
     #[cfg(target_arch = "x86_64")]
     if has_avx2 {
         // SAFETY: the CPU was asked.
-        return unsafe { avx2::of_registers(registers, sum) };
+        return unsafe { avx2::of_registers(registers, dot) };
     }
     let _ = has_avx2;
-    let mut sums = registers.word(sum.from).map(f32::from_bits);
-    for factors in &sum.factors {
+    let mut sums = registers.word(dot.from).map(f32::from_bits);
+    for factors in &dot.factors {
         let [a, b] = factors.map(|factor| registers.word(factor));
         for (lane, sum) in sums.iter_mut().enumerate() {
             *sum = f32::from_bits(a[lane]).mul_add(f32::from_bits(b[lane]), *sum);
         }
     }
-    *registers.word_mut(sum.to) = sums.map(|sum| canon(sum).to_bits());
+    *registers.word_mut(dot.to) = sums.map(|sum| canon(sum).to_bits());
 }
 
 /// The same with vectors, which the compiler does not keep in registers by itself.
@@ -78,43 +119,43 @@ mod avx2 {
         __m256, _mm256_fmadd_ps, _mm256_loadu_ps, _mm256_set1_ps, _mm256_setzero_ps, _mm256_storeu_ps,
     };
 
-    use super::{Lanes, Registers, Sum, canon, read};
+    use super::{Dot, Lanes, Registers, canon, read};
 
     #[target_feature(enable = "avx2,fma")]
-    pub(crate) unsafe fn of_rows<const SAME_A: bool, const SAME_B: bool>(
+    pub(crate) unsafe fn sum<const SAME_A: bool, const SAME_B: bool>(
         from: &Lanes<u32>,
-        data: &[u8],
+        [data_a, data_b]: [&[u8]; 2],
         [a, b]: [[u64; 4]; 2],
         distances: &[[i64; 2]],
     ) -> Lanes<u32> {
         let mut sums = load(from);
         for &[to_a, to_b] in distances {
-            for eight in 0..4 {
+            for octet in 0..4 {
                 // SAFETY: as the caller of the function outside promises.
                 let (a, b) = unsafe {
-                    (eight_of::<SAME_A>(data, a[eight], to_a), eight_of::<SAME_B>(data, b[eight], to_b))
+                    (octet_of::<SAME_A>(data_a, a[octet], to_a), octet_of::<SAME_B>(data_b, b[octet], to_b))
                 };
-                sums[eight] = _mm256_fmadd_ps(a, b, sums[eight]);
+                sums[octet] = _mm256_fmadd_ps(a, b, sums[octet]);
             }
         }
         store(sums)
     }
 
     #[target_feature(enable = "avx2,fma")]
-    pub(crate) fn of_registers(registers: &mut Registers, sum: &Sum) {
-        let mut sums = load(registers.word(sum.from));
-        for &[a, b] in &sum.factors {
+    pub(crate) fn of_registers(registers: &mut Registers, dot: &Dot) {
+        let mut sums = load(registers.word(dot.from));
+        for &[a, b] in &dot.factors {
             let (a, b) = (load(registers.word(a)), load(registers.word(b)));
-            for eight in 0..4 {
-                sums[eight] = _mm256_fmadd_ps(a[eight], b[eight], sums[eight]);
+            for octet in 0..4 {
+                sums[octet] = _mm256_fmadd_ps(a[octet], b[octet], sums[octet]);
             }
         }
-        *registers.word_mut(sum.to) = store(sums);
+        *registers.word_mut(dot.to) = store(sums);
     }
 
     #[inline]
     #[target_feature(enable = "avx2,fma")]
-    unsafe fn eight_of<const SAME: bool>(data: &[u8], address: u64, distance: i64) -> __m256 {
+    unsafe fn octet_of<const SAME: bool>(data: &[u8], address: u64, distance: i64) -> __m256 {
         let at = address.wrapping_add_signed(distance);
         // SAFETY: as the caller promises.
         unsafe { if SAME { _mm256_set1_ps(read(data, at)) } else { read(data, at) } }
@@ -123,21 +164,21 @@ mod avx2 {
     #[inline]
     #[target_feature(enable = "avx2,fma")]
     fn load(lanes: &Lanes<u32>) -> [__m256; 4] {
-        let mut eights = [_mm256_setzero_ps(); 4];
-        for (to, eight) in eights.iter_mut().zip(lanes.as_chunks::<8>().0) {
+        let mut octets = [_mm256_setzero_ps(); 4];
+        for (to, octet) in octets.iter_mut().zip(lanes.as_chunks::<8>().0) {
             // SAFETY: eight words are what it loads.
-            *to = unsafe { _mm256_loadu_ps(eight.as_ptr().cast()) };
+            *to = unsafe { _mm256_loadu_ps(octet.as_ptr().cast()) };
         }
-        eights
+        octets
     }
 
     #[inline]
     #[target_feature(enable = "avx2,fma")]
-    fn store(eights: [__m256; 4]) -> Lanes<u32> {
+    fn store(octets: [__m256; 4]) -> Lanes<u32> {
         let mut sums = [0.0f32; 32];
-        for (eight, to) in eights.into_iter().zip(sums.as_chunks_mut::<8>().0) {
+        for (octet, to) in octets.into_iter().zip(sums.as_chunks_mut::<8>().0) {
             // SAFETY: there is room for eight words.
-            unsafe { _mm256_storeu_ps(to.as_mut_ptr(), eight) };
+            unsafe { _mm256_storeu_ps(to.as_mut_ptr(), octet) };
         }
         let mut bits = [0; 32];
         for lane in 0..32 {

@@ -1,134 +1,145 @@
-//! Straight lines: what a full warp, all of whose registers hold something, executes in one go.
+//! Executes superblocks.
 
-use super::dot::{self as sum, Row};
-use super::{Move, Rows, StraightLine, Sum};
-use crate::exec::Machine;
-use crate::exec::access::bytes::{all_ones, read};
-use crate::exec::access::load::{Lie, source_shared};
-use crate::exec::access::word::{UNKNOWN, access_of_words};
+use super::{Dot, Loads, Op, Superblock, dot};
+use crate::alu::{self, BuiltFor};
+use crate::exec::access::access_of_words;
+use crate::exec::access::layout::{Octet, Words};
 use crate::exec::dispatch::per_cpu;
 use crate::exec::warp::Warp;
+use crate::exec::{Issue, Located, Machine};
 use crate::fault::{Space, Touch};
 use crate::isa;
 use crate::observer::{Detail, Observer, Site};
-use crate::pattern::Eight;
 use crate::program::{Guard, Step};
 use crate::registers::FULL;
 
-/// Where the words that the first load of some rows reads are.
+/// How a superblock was left.
 #[derive(Clone, Copy)]
-pub(crate) struct Placed {
-    first: u64,
-    /// The cache's entry of how they lie; [`UNKNOWN`]: look into the registers.
-    entry: u32,
-}
-
-impl Placed {
-    pub(crate) const IN_REGISTERS: Placed = Placed { first: 0, entry: UNKNOWN };
-}
-
-/// How a straight line was left.
-#[derive(Clone, Copy)]
-pub(crate) struct Left {
-    /// Behind the last instruction that was executed.
-    pub(crate) end: u32,
-    /// The next one.
+pub(crate) struct Exit {
+    /// How many instructions were executed, of those that follow each other from its start.
+    pub(crate) executed: u32,
+    /// The next instruction.
     pub(crate) next: u32,
 }
 
 impl<O: Observer> Machine<'_, '_, O> {
+    /// The interpreter's one way in here: executes the superblock with this number, which begins at the instruction that
+    /// is issued, for all lanes of a full warp. `None`, if it cannot be executed now: then nothing was done.
+    #[inline(always)]
+    pub(crate) fn fused<const AVX2: bool>(
+        &mut self,
+        warp: &mut Warp,
+        issue: &Issue<'_>,
+        number: u32,
+        budget: u64,
+        join_pc: u32,
+    ) -> Option<Exit> {
+        if O::detail() == Detail::InOrder || issue.active != FULL || warp.registers.tainted {
+            return None;
+        }
+        let superblock = &self.context.program.superblocks[number as usize];
+        // Nobody must pass the place where others wait for them.
+        let joins = join_pc.wrapping_sub(issue.at.pc) < superblock.length;
+        if budget < u64::from(superblock.length) || joins {
+            return None;
+        }
+        let exit = self.run_superblock::<AVX2>(warp, issue, superblock);
+        if exit.executed == 0 { None } else { Some(exit) }
+    }
+
     per_cpu! {
-        /// Executes a straight line, which begins at `at`, for all lanes of the warp. Returns behind which instruction it
-        /// left the line, and where the warp goes on.
-        pub(crate) fn straight, straight_avx2, straight_any(
-            warp: &mut Warp, fragment: usize, at: Site, line: &StraightLine
-        ) -> Left;
+        fn run_superblock, run_superblock_avx2, run_superblock_any(
+            warp: &mut Warp, issue: &Issue<'_>, superblock: &Superblock
+        ) -> Exit;
     }
 
     #[inline(always)]
-    fn straight_any(&mut self, warp: &mut Warp, fragment: usize, at: Site, line: &StraightLine) -> Left {
-        let mut told = at.pc;
-        let mut left = Left { end: at.pc + line.length, next: at.pc + line.length };
-        for action in &line.moves {
-            match action {
-                Move::MultiplyAdd(ops) => isa::multiply_add(&mut warp.registers, ops),
-                Move::Alu(function, ops) => {
+    fn run_superblock_any(&mut self, warp: &mut Warp, issue: &Issue<'_>, superblock: &Superblock) -> Exit {
+        let (at, group) = (issue.at, issue.group);
+        // All instructions before this one have been reported.
+        let mut reported = at.pc;
+        let end = at.pc + superblock.length;
+        // After the last instruction that was executed, and where the warp goes on.
+        let (mut done, mut next) = (end, end);
+        macro_rules! deoptimise_from {
+            ($pc:expr) => {
+                if warp.registers.tainted {
+                    (done, next) = self.deoptimise(warp, group, at, superblock, $pc);
+                    break;
+                }
+            };
+        }
+        for op in &superblock.ops {
+            match op {
+                Op::MultiplyAdd(ops) => {
+                    let registers = &mut warp.registers;
+                    alu::map3(BuiltFor::<false>, registers, ops, FULL, |_, a, b, c| isa::fused(a, b, c));
+                }
+                Op::Alu(function, ops) => {
                     // SAFETY: lowering chose the variant for this CPU.
                     unsafe { function(&mut warp.registers, ops, FULL) }
                 }
-                &Move::Sum(number) => self.sum(warp, line, &line.sums[number as usize]),
-                &Move::Loads(number) => {
-                    let rows = &line.rows[number as usize];
-                    if self.load_rows(warp, at, number, rows).is_none() {
-                        self.load_each(warp, fragment, at, number, rows);
-                        if warp.registers.tainted {
-                            left = self.rest(warp, fragment, at, line, rows.loads.each[0].pc + 1);
-                            break;
-                        }
+                &Op::Dot(number) => self.dot(warp, superblock, &superblock.dots[number as usize]),
+                &Op::Loads(number) => {
+                    let loads = &superblock.groups[number as usize];
+                    if self.load_group(warp, at, number, loads).is_none() {
+                        self.load_each(warp, group, at, number, loads);
+                        deoptimise_from!(loads.pc() + 1);
                     }
                 }
-                &Move::LoadGlobal { pc } => {
-                    let inst = &self.context.program.code[pc as usize];
-                    let here = Site { pc, ..at };
+                &Op::LoadGlobal(pc) => {
+                    let (inst, here) = (&self.context.program.code[pc as usize], Site { pc, ..at });
                     let is_done = match &inst.step {
-                        Step::LoadWord(memory, _) => {
-                            self.load_known_word::<false>(warp, here, memory, &inst.ops, &mut UNKNOWN.clone())
-                        }
+                        Step::Load(memory) => self.load_words(warp, here, Space::Global, memory, &inst.ops),
                         _ => false,
                     };
                     if !is_done {
-                        self.access(warp, fragment, here);
-                        if warp.registers.tainted {
-                            left = self.rest(warp, fragment, at, line, pc + 1);
-                            break;
-                        }
+                        self.access(warp, group, here);
+                        deoptimise_from!(pc + 1);
                     }
                 }
-                &Move::StoreShared { pc } => {
-                    warp.fragments[fragment].idle = 0;
-                    let inst = &self.context.program.code[pc as usize];
-                    let here = Site { pc, ..at };
+                &Op::StoreShared(pc) => {
+                    warp.groups[group].idle = 0;
+                    let (inst, here) = (&self.context.program.code[pc as usize], Site { pc, ..at });
                     let is_done = match &inst.step {
-                        Step::Store(memory) => self.store_shared_word(warp, here, memory, &inst.ops),
+                        Step::Store(memory) => self.store_words(warp, here, memory, &inst.ops),
                         _ => false,
                     };
                     if !is_done {
-                        self.access(warp, fragment, here);
+                        self.access(warp, group, here);
                     }
                 }
-                &Move::Access { pc } => {
-                    self.access(warp, fragment, Site { pc, ..at });
-                    if warp.registers.tainted {
-                        left = self.rest(warp, fragment, at, line, pc + 1);
-                        break;
-                    }
+                &Op::Access(pc) => {
+                    self.access(warp, group, Site { pc, ..at });
+                    deoptimise_from!(pc + 1);
                 }
-                &Move::Branch { pc, guard, target } => {
+                &Op::Branch { pc, guard, target } => {
                     let here = Site { pc, ..at };
-                    if let Some(way) = self.branch(warp, fragment, here, guard, target, &mut told) {
-                        left = way;
+                    if let Some(way) = self.branch(warp, group, here, guard, target, &mut reported) {
+                        (done, next) = way;
                         break;
                     }
                 }
             }
         }
-        if O::detail() != Detail::Faults && told < left.end {
-            self.observer.issue_run(Site { pc: told, ..at }, left.end - told);
+        if O::detail() != Detail::Faults && reported < done {
+            self.observer.issue_run(Site { pc: reported, ..at }, done - reported);
         }
-        left
+        Exit { executed: done - at.pc, next }
     }
 
-    /// A branch of a straight line. Returns where it is left, if it is; all instructions before `told` have been told of.
+    /// A branch of a superblock. Returns where the superblock ends and where the warp goes on, if it ends here; all
+    /// instructions before `reported` have been reported.
     #[inline(always)]
     fn branch(
         &mut self,
         warp: &mut Warp,
-        fragment: usize,
+        group: usize,
         at: Site,
         guard: Guard,
         target: u32,
-        told: &mut u32,
-    ) -> Option<Left> {
+        reported: &mut u32,
+    ) -> Option<(u32, u32)> {
         let pc = at.pc;
         let taken = match guard {
             Guard::Always => FULL,
@@ -136,201 +147,167 @@ impl<O: Observer> Machine<'_, '_, O> {
             Guard::Unless(p) => !warp.registers.pred(p),
         };
         if taken != 0 && taken != FULL {
-            return Some(Left { end: pc, next: pc });
+            return Some((pc, pc));
         }
         if O::detail() != Detail::Faults {
             // A branch that nobody takes is not issued.
-            let behind = if taken == 0 { pc } else { pc + 1 };
-            self.observer.issue_run(Site { pc: *told, ..at }, behind - *told);
+            let end = if taken == 0 { pc } else { pc + 1 };
+            self.observer.issue_run(Site { pc: *reported, ..at }, end - *reported);
             if guard != Guard::Always {
                 self.observer.branch(at, FULL, taken);
             }
         }
-        *told = pc + 1;
+        *reported = pc + 1;
         if taken == 0 {
             return None;
         }
-        let fragment = &mut warp.fragments[fragment];
+        let group = &mut warp.groups[group];
         if target > pc {
-            fragment.jump = pc;
+            group.jump = pc;
         } else {
-            fragment.back_edge = pc;
+            group.back_edge = pc;
         }
-        Some(Left { end: pc + 1, next: target })
+        Some((pc + 1, target))
     }
 
-    /// Does all loads of some rows, if each is in bounds and of words that were written, and lies as the first one did
-    /// the last time.
+    /// Does all loads of a group, if each is in bounds and of words that were written, and lies as the first one did the
+    /// last time.
     #[inline(always)]
-    fn load_rows(&mut self, warp: &mut Warp, at: Site, number: u32, rows: &Rows) -> Option<()> {
-        let pc = rows.loads.each[0].pc;
-        let (first, known) = self.place_words(warp, pc, rows.base, rows.offset, UNKNOWN)?;
-        let mut entry = self.patterns.entry(known);
-        let last = (self.shared.bytes as u64).checked_sub(4)?;
-        let lowest = first.wrapping_add_signed(rows.loads.lowest);
-        let highest = first.wrapping_add_signed(rows.loads.highest);
-        if !entry.shape.fits(lowest, lowest, last, 4) || !entry.shape.fits(highest, highest, last, 4) {
+    fn load_group(&mut self, warp: &mut Warp, at: Site, number: u32, loads: &Loads) -> Option<()> {
+        let words = self.words(warp, loads.pc(), loads.base, loads.offset)?;
+        let layout = match O::detail() {
+            Detail::Faults => self.layouts.layout(words.layout),
+            _ => self.layouts.with_wavefronts(words),
+        };
+        let located = self.shared.locate(layout, words.first, loads.room())?;
+        // Mostly all of what lies between was written, too.
+        if self.context.track_poison
+            && !located.all_valid_between(layout)
+            && !loads.group.each.iter().all(|load| located.moved(load.distance).all_valid())
+        {
             return None;
         }
-        if self.context.track_poison {
-            let from = lowest.wrapping_add(entry.shape.low) as usize;
-            let to = highest.wrapping_add(entry.shape.low).wrapping_add(entry.shape.span) as usize + 4;
-            let is_valid = |distance: i64| {
-                let lie = Lie::of_words(entry, first.wrapping_add_signed(distance));
-                source_shared(&self.shared, &lie, 4).all_valid(4)
-            };
-            // Mostly all of what lies between was written, too.
-            if !all_ones(&self.shared.valid[from..to])
-                && !rows.loads.each.iter().all(|load| is_valid(load.distance))
-            {
-                return None;
-            }
-        }
         if O::detail() != Detail::Faults {
-            if !entry.has_pattern() {
-                entry = self.patterns.aligned(known, first);
-            }
-            let access = access_of_words(Touch::Read, Space::Shared, rows.scope, first, entry);
-            self.observer.loads(Site { pc, ..at }, &access, &rows.loads);
+            let access = access_of_words(Touch::Read, Space::Shared, loads.scope, words.first, layout);
+            self.observer.loads(Site { pc: loads.pc(), ..at }, &access, &loads.group);
         }
-        if entry.shape.all_eights != Eight::Scattered {
-            self.placed[number as usize] = Placed { first, entry: known };
-            if rows.is_only_summed {
-                return Some(());
-            }
-        } else {
-            self.placed[number as usize] = Placed::IN_REGISTERS;
+        let is_regular = located.all_octets() != Octet::Scattered;
+        self.found[number as usize] = is_regular.then_some(words);
+        if !(is_regular && loads.is_only_multiplied) {
+            fill(warp, loads, &located);
         }
-        self.fill(warp, rows, first, known);
         Some(())
     }
 
-    /// Copies what the loads of some rows read into their registers.
+    /// A load group that was found, if its octets are not scattered.
     #[inline(always)]
-    fn fill(&self, warp: &mut Warp, rows: &Rows, first: u64, entry: u32) {
-        let entry = self.patterns.entry(entry);
-        let eights = entry.eights_at(first);
-        let loads = rows.loads.each.iter().zip(&rows.to);
-        let data = self.shared.data.as_slice();
-        match entry.shape.all_eights {
-            Eight::Contiguous => {
-                for (load, &to) in loads {
-                    let to = warp.registers.word_mut(to);
-                    for (words, eight) in to.as_chunks_mut::<8>().0.iter_mut().zip(eights) {
-                        // SAFETY: the words are inside.
-                        *words = unsafe { read(data, eight.wrapping_add_signed(load.distance)) };
-                    }
-                }
+    fn group(&self, number: u32, loads: &Loads) -> Option<Located<'_>> {
+        match self.found[number as usize] {
+            Some(Words { first, layout }) => {
+                self.shared.locate(self.layouts.layout(layout), first, loads.room())
             }
-            Eight::Same => {
-                for (load, &to) in loads {
-                    let to = warp.registers.word_mut(to);
-                    for (words, eight) in to.as_chunks_mut::<8>().0.iter_mut().zip(eights) {
-                        // SAFETY: the word is inside.
-                        *words = [unsafe { read(data, eight.wrapping_add_signed(load.distance)) }; 8];
-                    }
-                }
-            }
-            Eight::Scattered => {
-                for (load, &to) in loads {
-                    let lie = Lie::of_words(entry, first.wrapping_add_signed(load.distance));
-                    source_shared(&self.shared, &lie, 4).gather_into(warp.registers.word_mut(to));
-                }
-            }
+            None => None,
         }
     }
 
-    /// Copies what is still missing in the registers of rows that have been placed. (Others have been copied already; by
-    /// now something else may be in their registers, or where they were.)
-    fn fill_summed(&self, warp: &mut Warp, rows: &Rows, placed: Placed) {
-        if rows.is_only_summed && placed.entry != UNKNOWN {
-            self.fill(warp, rows, placed.first, placed.entry);
+    /// Copies what is still missing in the registers of a load group that was found. (Others have been copied already; by
+    /// now something else may be in their registers, or in memory.)
+    fn fill_missing(&self, warp: &mut Warp, number: u32, loads: &Loads) {
+        if let Some(located) = self.group(number, loads).filter(|_| loads.is_only_multiplied) {
+            fill(warp, loads, &located);
         }
     }
 
-    /// The loads of some rows one by one.
+    /// The loads of a group one by one.
     #[cold]
-    fn load_each(&mut self, warp: &mut Warp, fragment: usize, at: Site, number: u32, rows: &Rows) {
-        self.placed[number as usize] = Placed::IN_REGISTERS;
-        for load in &rows.loads.each {
-            self.access(warp, fragment, Site { pc: load.pc, ..at });
+    fn load_each(&mut self, warp: &mut Warp, group: usize, at: Site, number: u32, loads: &Loads) {
+        self.found[number as usize] = None;
+        for load in &loads.group.each {
+            self.access(warp, group, Site { pc: load.pc, ..at });
         }
     }
 
-    /// The rest of a straight line from instruction `next` on, up to a branch, where some registers no longer hold
-    /// anything.
+    /// Executes the rest of a superblock from instruction `next` on, up to a branch, one by one, where some registers are
+    /// poisoned from now on. Returns after which instruction it ends and where the warp goes on.
     #[cold]
-    fn rest(&mut self, warp: &mut Warp, fragment: usize, at: Site, line: &StraightLine, next: u32) -> Left {
-        let done: Vec<&Rows> = line.rows.iter().take_while(|rows| rows.loads.each[0].pc < next).collect();
-        for (rows, placed) in done.iter().zip(self.placed.clone()) {
-            self.fill_summed(warp, rows, placed);
+    fn deoptimise(
+        &mut self,
+        warp: &mut Warp,
+        group: usize,
+        at: Site,
+        superblock: &Superblock,
+        next: u32,
+    ) -> (u32, u32) {
+        let loaded: Vec<&Loads> = superblock.groups.iter().take_while(|loads| loads.pc() < next).collect();
+        for (number, loads) in (0..).zip(&loaded) {
+            self.fill_missing(warp, number, loads);
         }
-        let end = at.pc + line.length;
+        let end = at.pc + superblock.length;
         for pc in next..end {
-            let at = Site { pc, ..at };
             let inst = &self.context.program.code[pc as usize];
             match inst.step {
                 // To look at its guard is left to the interpreter.
-                Step::Branch { .. } => return Left { end: pc, next: pc },
+                Step::Branch { .. } => return (pc, pc),
                 Step::Alu(function) => {
                     // SAFETY: lowering chose the variant for this CPU.
                     unsafe { function(&mut warp.registers, &inst.ops, FULL) };
                     self.flow(warp, pc, &inst.ops, FULL);
                 }
-                _ if done.iter().any(|rows| rows.loads.each.iter().any(|load| load.pc == pc)) => {}
-                _ => self.access(warp, fragment, at),
+                _ if loaded.iter().any(|loads| loads.group.each.iter().any(|load| load.pc == pc)) => {}
+                _ => self.access(warp, group, Site { pc, ..at }),
             }
         }
-        Left { end, next: end }
+        (end, end)
     }
 
     #[inline(always)]
-    fn sum(&mut self, warp: &mut Warp, line: &StraightLine, sum: &Sum) {
+    fn dot(&mut self, warp: &mut Warp, superblock: &Superblock, dot: &Dot) {
         #[cfg(target_arch = "x86_64")]
         let has_avx2 = self.has_avx2;
         #[cfg(not(target_arch = "x86_64"))]
         let has_avx2 = false;
-        if let Some(products) = &sum.products {
-            let placed = products.rows.map(|number| self.placed[number as usize]);
-            if placed.iter().all(|placed| placed.entry != UNKNOWN) {
-                let rows = placed.map(|Placed { first, entry }| {
-                    let entry = self.patterns.entry(entry);
-                    Row { eights: entry.eights_at(first), is_same: entry.shape.eights[0] == Eight::Same }
-                });
-                let from = warp.registers.word(sum.from);
-                // SAFETY: `load_rows` saw that all words are inside.
-                let total =
-                    unsafe { sum::of_rows(has_avx2, from, &self.shared.data, rows, &products.distances) };
-                *warp.registers.word_mut(sum.to) = total;
-                return;
+        if let Some(products) = &dot.products {
+            let [a, b] = products.groups().map(|number| (number, &superblock.groups[number as usize]));
+            if let (Some(first), Some(second)) = (self.group(a.0, a.1), self.group(b.0, b.1)) {
+                let from = warp.registers.word(dot.from);
+                if let Some(sum) = products.sum(has_avx2, from, &[first, second]) {
+                    *warp.registers.word_mut(dot.to) = sum;
+                    return;
+                }
             }
-            for (number, placed) in products.rows.into_iter().zip(placed) {
-                self.fill_summed(warp, &line.rows[number as usize], placed);
+            for (number, loads) in [a, b] {
+                self.fill_missing(warp, number, loads);
             }
         }
-        sum::of_registers(has_avx2, &mut warp.registers, sum);
+        dot::of_registers(has_avx2, &mut warp.registers, dot);
     }
 
-    /// A load or a store of a straight line by itself.
+    /// A load or a store of a superblock by itself.
     #[inline(never)]
-    fn access(&mut self, warp: &mut Warp, fragment: usize, at: Site) {
+    fn access(&mut self, warp: &mut Warp, group: usize, at: Site) {
         #[cfg(target_arch = "x86_64")]
         if self.has_avx2 {
-            return self.access_on::<true>(warp, fragment, at);
+            return self.access_on::<true>(warp, group, at);
         }
-        self.access_on::<false>(warp, fragment, at);
+        self.access_on::<false>(warp, group, at);
     }
 
     #[inline(always)]
-    fn access_on<const AVX2: bool>(&mut self, warp: &mut Warp, fragment: usize, at: Site) {
+    fn access_on<const AVX2: bool>(&mut self, warp: &mut Warp, group: usize, at: Site) {
         let inst = &self.context.program.code[at.pc as usize];
+        let issue = &Issue { at, group, active: FULL, ops: &inst.ops };
         match &inst.step {
-            Step::LoadWord(memory, _) => {
-                self.load_word::<AVX2>(warp, fragment, at, memory, &inst.ops, FULL, &mut UNKNOWN.clone());
-            }
-            Step::Load(memory) => self.load::<AVX2>(warp, fragment, at, memory, &inst.ops, FULL),
-            Step::Store(memory) => self.store::<AVX2>(warp, fragment, at, memory, &inst.ops, FULL),
+            Step::Load(memory) => self.load::<AVX2>(warp, issue, memory),
+            Step::Store(memory) => self.store::<AVX2>(warp, issue, memory),
             _ => {}
         }
+    }
+}
+
+/// Copies what the loads of a group read into their registers.
+#[inline(always)]
+fn fill(warp: &mut Warp, loads: &Loads, located: &Located<'_>) {
+    for (load, &to) in loads.group.each.iter().zip(&loads.to) {
+        located.moved(load.distance).gather_into(warp.registers.word_mut(to));
     }
 }

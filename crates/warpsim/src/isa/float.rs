@@ -7,23 +7,16 @@ use super::Form;
 use super::double::settle;
 use super::form::Mode;
 use super::{approx, double, round};
-use crate::alu::{self, Alu, BuiltFor, alu};
-use crate::registers::{FULL, Operands, Registers};
+use crate::alu::{Alu, alu};
 
 pub(super) static TABLES: &[&[Form]] = &[SINGLE, SINGLE_FTZ, SINGLE_MODES, APPROXIMATE, DOUBLE, DOUBLE_MODES];
 
 /// `fma.rn.f32`.
-pub(super) const MULTIPLY_ADD: Alu = alu!(|a: f32, b: f32, c: f32| fused(a, b, c));
+const MULTIPLY_ADD: Alu = Alu { is_multiply_add: true, ..alu!(|a: f32, b: f32, c: f32| fused(a, b, c)) };
 
 #[inline(always)]
-fn fused(a: f32, b: f32, c: f32) -> f32 {
+pub(crate) fn fused(a: f32, b: f32, c: f32) -> f32 {
     canon(a.mul_add(b, c))
-}
-
-/// What [`MULTIPLY_ADD`] does for all lanes, where the caller wants it in place.
-#[inline(always)]
-pub(crate) fn multiply_add(registers: &mut Registers, operands: &Operands) {
-    alu::map3(BuiltFor::<false>, registers, operands, FULL, |_, a, b, c| fused(a, b, c));
 }
 
 static SINGLE: &[Form] = &[

@@ -17,7 +17,7 @@
 use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock};
 
-use crate::alu::{Alu, AluFn};
+use crate::alu::Alu;
 
 mod approx;
 mod atomic;
@@ -40,7 +40,8 @@ mod tests;
 mod wmma;
 
 pub(crate) use atomic::{AtomicFn, atomic};
-pub(crate) use float::{canon, multiply_add};
+#[cfg(feature = "fuse")]
+pub(crate) use float::{canon, fused};
 pub(crate) use form::{Form, Mode};
 use form::{expand, key};
 pub(crate) use matrix::Fragment;
@@ -52,12 +53,6 @@ pub(crate) const SECOND_PREDICATE: &str = "|q";
 
 /// A modifier that says that the predicate `c` is to be complemented.
 pub(crate) const NEGATED_C: &str = "!c";
-
-/// Whether this is what [`multiply_add`] does for all lanes. (If the compiler makes two functions of it, this may say no
-/// for one of them, and if it makes one of two that do the same, yes for both.)
-pub(crate) fn is_multiply_add(function: AluFn) -> bool {
-    std::ptr::fn_addr_eq(function, float::MULTIPLY_ADD.select())
-}
 
 /// All tables. Where two forms stand for the same instruction, the first one counts.
 static TABLES: &[&[&[Form]]] = &[

@@ -43,9 +43,7 @@ pub(super) fn relax(program: &mut Program, first: u32, constants: &[(Register, C
                     {
                         holders.push(instruction.reads[0]);
                     }
-                    Step::Load(memory) | Step::LoadWord(memory, _)
-                        if is_same_place(&memory, inst.ops.src[0], &swap, base) =>
-                    {
+                    Step::Load(memory) if is_same_place(&memory, inst.ops.src[0], &swap, base) => {
                         inst.step = Step::Load(Memory { order: Order::Relaxed, ..memory });
                     }
                     _ => {}

@@ -10,8 +10,8 @@ use super::lines::Lines;
 use super::operand::{special, unknown_name};
 use super::{Builder, MAX_REGISTERS, confirm, graph, invalid, object};
 use crate::program::{
-    Constant, Flow, FlowRule, FrameSize, Function, Guard, Inst, Instruction, LowerError, NOWHERE, Place,
-    Register, Step,
+    Constant, Flow, FlowRule, FrameSize, Function, Guard, Inst, Instruction, LowerError, Place, Register,
+    Step,
 };
 use crate::registers::{Operands, RegisterFile};
 
@@ -303,7 +303,13 @@ impl<'b, 'm> FunctionLowerer<'b, 'm> {
     /// Appends an instruction under the current guard.
     pub(super) fn emit(&mut self, step: Step, ops: Operands, draft: Draft) {
         let program = &mut self.builder.program;
-        program.code.push(Inst { step, guard: self.guard, ops, straight: NOWHERE });
+        program.code.push(Inst {
+            step,
+            guard: self.guard,
+            ops,
+            #[cfg(feature = "fuse")]
+            superblock: crate::program::NOWHERE,
+        });
         let predicate = |index| Register { file: RegisterFile::Pred, index };
         program.instructions.push(Instruction {
             ptx_line: self.line,
@@ -317,6 +323,7 @@ impl<'b, 'm> FunctionLowerer<'b, 'm> {
             writes: draft.writes,
             fp32_flops: 0,
             is_fp64: false,
+            is_multiply_add: false,
             object: draft.object,
         });
         program.lines.push(self.lines.of(self.line, &mut program.line_table));
@@ -331,9 +338,10 @@ impl<'b, 'm> FunctionLowerer<'b, 'm> {
     }
 
     /// Says what the last instruction counts as.
-    pub(super) fn set_facts(&mut self, fp32_flops: u32, is_fp64: bool) {
+    pub(super) fn set_facts(&mut self, fp32_flops: u32, is_fp64: bool, is_multiply_add: bool) {
         if let Some(last) = self.builder.program.instructions.last_mut() {
             (last.fp32_flops, last.is_fp64) = (fp32_flops, is_fp64);
+            last.is_multiply_add = is_multiply_add;
         }
     }
 

@@ -1,12 +1,11 @@
 //! The control-flow graph: where diverged lanes meet again, and which registers may be read unset.
 
-use crate::program::{
-    BASE_SLOTS, BaseSlot, Guard, Inst, Instruction, Memory, NOWHERE, Place, Program, Register, Step,
-};
+use crate::program::{Guard, Instruction, NOWHERE, Place, Program, Register, Step};
 
-use crate::fuse::{self, Uses};
+#[cfg(feature = "fuse")]
+use crate::fuse;
 
-/// A straight run of instructions.
+/// A basic block.
 struct Block {
     start: u32,
     end: u32,
@@ -33,34 +32,16 @@ pub(super) fn analyse(program: &mut Program, first: u32, returned: &[Place]) -> 
             *join = to;
         }
     }
-    let uses = Uses::new(&program.instructions[first as usize..], returned);
-    for block in &blocks {
-        share_bases(program, block);
-        fuse::find(program, &uses, block.start..block.end);
+    #[cfg(feature = "fuse")]
+    {
+        let uses = fuse::Uses::new(&program.instructions[first as usize..], returned);
+        for block in &blocks {
+            fuse::plan(program, &uses, block.start..block.end);
+        }
     }
+    #[cfg(not(feature = "fuse"))]
+    let _ = returned;
     unset(program, &blocks)
-}
-
-/// Gives loads with the same base, unchanged between them, the same slot.
-fn share_bases(program: &mut Program, block: &Block) {
-    // The last slot is for loads that share with none.
-    let mut bases = [None; BASE_SLOTS - 1];
-    for pc in block.start..block.end {
-        let Inst { step, guard, ops, .. } = &mut program.code[pc as usize];
-        if let Step::LoadWord(Memory { base: Some(class), .. }, slot) = step
-            && *guard == Guard::Always
-        {
-            let base = Some(Register { file: *class, index: ops.src[0] });
-            let known = bases.iter().position(|b| *b == base);
-            if let Some(number) = known.or_else(|| bases.iter().position(Option::is_none)) {
-                *slot = BaseSlot { number: number as u8, leads: known.is_none() };
-                bases[number] = base;
-            }
-        }
-        for written in &program.instructions[pc as usize].writes {
-            bases.iter_mut().filter(|base| **base == Some(*written)).for_each(|base| *base = None);
-        }
-    }
 }
 
 fn is_lone_exit(program: &Program, block: &Block) -> bool {

@@ -132,7 +132,7 @@ impl FunctionLowerer<'_, '_> {
             "fma" | "mad" if has("f32") => 2,
             _ => 0,
         };
-        self.set_facts(flops, has("f64") && instruction.opcode != "selp");
+        self.set_facts(flops, has("f64") && instruction.opcode != "selp", found.is_multiply_add);
         if let Some(wide) = wide {
             let is_signed = instruction.modifiers.iter().rev().nth(1).is_some_and(|ty| ty.starts_with('s'));
             self.extend(ops.dst[0], wide, is_signed);

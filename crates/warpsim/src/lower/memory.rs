@@ -9,9 +9,7 @@ use super::operand::{Target, space_of, space_of_modifier};
 use crate::fault::Space;
 use crate::isa;
 use crate::observer::{Order, Scope};
-use crate::program::{
-    AsyncCopy, AsyncSize, BaseSlot, Constant, FlowRule, LowerError, Memory, Register, Step,
-};
+use crate::program::{AsyncCopy, AsyncSize, Constant, FlowRule, LowerError, Memory, Register, Step};
 use crate::registers::{Kind, Operands, RegisterFile};
 
 impl FunctionLowerer<'_, '_> {
@@ -47,15 +45,7 @@ impl FunctionLowerer<'_, '_> {
         ops.dst[0] = draft.writes[0].index;
         let writes = draft.writes.clone();
         ops.imm = if writes.len() > 1 { self.list(&writes) } else { 0 };
-        let is_word = memory.class == RegisterFile::Word && (memory.bytes, memory.count) == (4, 1);
-        let is_plain = is_word && memory.order == Order::Weak && !memory.in_frame;
-        let step = match (memory.space, memory.base) {
-            (Some(Space::Shared | Space::Global), Some(_)) if is_plain => {
-                Step::LoadWord(memory, BaseSlot::NONE)
-            }
-            _ => Step::Load(memory),
-        };
-        self.emit(step, ops, draft);
+        self.emit(Step::Load(memory), ops, draft);
         Ok(())
     }
 

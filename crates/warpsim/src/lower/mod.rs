@@ -74,7 +74,8 @@ pub(crate) fn lower(module: &Module, kernel: &str) -> Result<Program, LowerError
         identity: Arc::default(),
         kernel: kernel.to_owned(),
         code: Vec::new(),
-        straight: Vec::new(),
+        #[cfg(feature = "fuse")]
+        superblocks: Vec::new(),
         flow: Vec::new(),
         instructions: Vec::new(),
         lines: Vec::new(),

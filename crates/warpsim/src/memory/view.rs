@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::device::Buffer;
 use super::window;
-use crate::pattern::Shape;
+use crate::exec::{Layout, Located};
 
 pub(crate) const PAGE: usize = 4096;
 const WORDS: usize = PAGE / 4;
@@ -89,17 +89,27 @@ impl<'a> View<'a> {
         Some((address.wrapping_sub(offset as u64), last))
     }
 
-    /// Where all lanes' accesses of `width` bytes are, from the lowest to the highest, if the first one's is at `first`
-    /// and they lie side by side on the host.
+    /// Where the bytes of lanes are that lie as `layout` says, the first active one's at address `first`, if they are
+    /// side by side on the host.
     #[inline(always)]
-    pub(crate) fn place_row(&self, first: u64, shape: &Shape, width: usize) -> Option<Place> {
+    pub(crate) fn find_row(&self, layout: &Layout, first: u64) -> Option<Place> {
         // Looking at all pages between them is not worth it if they are far apart.
-        if shape.span > 1 << 20 {
+        if layout.span > 1 << 20 {
             return None;
         }
-        let length = shape.span + width as u64;
-        let (buffer, offset) = self.locate(first.wrapping_add(shape.low), length)?;
+        let length = layout.span + layout.width();
+        let (buffer, offset) = self.locate(first.wrapping_add(layout.low), length)?;
         self.find(buffer, offset, length as usize)
+    }
+
+    /// The bytes of such lanes; remembers that they were read.
+    #[inline(always)]
+    pub(crate) fn read_row<'m>(&'m mut self, layout: &'m Layout, place: Place) -> Option<Located<'m>> {
+        if self.track {
+            self.mark(place.buffer, place.offset, &layout.runs);
+        }
+        let (data, valid) = self.bytes(place);
+        Located::new(layout, layout.low.wrapping_neg(), [0, 0], data, valid)
     }
 
     /// Where `length` bytes (one at least) from `offset` are, if they lie side by side on the host.
@@ -119,7 +129,7 @@ impl<'a> View<'a> {
 
     /// The bytes at a place, and their validity (`None`: all valid).
     #[inline(always)]
-    pub(crate) fn bytes(&self, place: Place) -> (&[u8], Option<&[u8]>) {
+    fn bytes(&self, place: Place) -> (&[u8], Option<&[u8]>) {
         let Place { buffer, offset, length, slot } = place;
         if let Some(page) = slot.checked_sub(1) {
             let (page, at) = (&self.pages[page as usize], offset % PAGE);
@@ -152,14 +162,6 @@ impl<'a> View<'a> {
     pub(crate) fn mark_read(&mut self, buffer: usize, offset: usize, length: usize) {
         if self.track {
             self.mark(buffer, offset, &[(0, length)]);
-        }
-    }
-
-    /// Remembers that runs of bytes (offset from the place, length) were read.
-    #[inline(always)]
-    pub(crate) fn mark_runs(&mut self, place: Place, runs: &[(usize, usize)]) {
-        if self.track {
-            self.mark(place.buffer, place.offset, runs);
         }
     }
 

@@ -7,7 +7,7 @@
 use super::finding::{Facts, Finding, FindingSet, Witness};
 use super::{Check, Launched, Tally};
 use crate::fault::{FaultKind, Severity, Space};
-use crate::observer::{Access, Detail, Observer, Repeats, Site};
+use crate::observer::{Access, Detail, LoadGroup, Observer, Site};
 use crate::pattern::lanes;
 
 /// Bytes of a word: no copy is smaller, or begins elsewhere.
@@ -138,7 +138,7 @@ impl Observer for Copycheck {
     }
 
     #[inline]
-    fn loads(&mut self, at: Site, access: &Access<'_>, loads: &Repeats) {
+    fn loads(&mut self, at: Site, access: &Access<'_>, loads: &LoadGroup) {
         if self.awaited > 0 {
             for (at, access) in loads.accesses(at, access) {
                 self.check(at, &access);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::{Check, Launched, Resolver, Tally};
 use crate::fault::{Space, Touch};
-use crate::observer::{Access, Detail, Observer, Repeats, Site};
+use crate::observer::{Access, Detail, LoadGroup, Observer, Site};
 use crate::report::{self, TouchedWord};
 
 /// Bytes of a word.
@@ -91,7 +91,7 @@ impl Observer for Footprint {
 
     /// Global memory only.
     #[inline]
-    fn loads(&mut self, _at: Site, _access: &Access<'_>, _loads: &Repeats) {}
+    fn loads(&mut self, _at: Site, _access: &Access<'_>, _loads: &LoadGroup) {}
 }
 
 #[cfg(test)]

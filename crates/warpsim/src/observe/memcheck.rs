@@ -3,7 +3,7 @@
 use super::finding::{Facts, Finding, FindingSet, Witness};
 use super::{Check, Context, Launched, Object, Tally};
 use crate::fault::{FaultKind, Severity, Space};
-use crate::observer::{Access, BadAccess, Detail, Observer, Repeats, Site};
+use crate::observer::{Access, BadAccess, Detail, LoadGroup, Observer, Site};
 use crate::pattern::lanes;
 
 /// `out_of_bounds` and `misaligned`.
@@ -80,7 +80,7 @@ impl Observer for Memcheck {
     }
 
     #[inline]
-    fn loads(&mut self, at: Site, access: &Access<'_>, loads: &Repeats) {
+    fn loads(&mut self, at: Site, access: &Access<'_>, loads: &LoadGroup) {
         if !self.objects.is_empty() {
             loads.accesses(at, access).for_each(|(at, access)| self.access(at, &access));
         }

@@ -34,7 +34,9 @@ mod worst;
 use crate::counters::Counters;
 use crate::fault::{Absent, BarrierProblem, Fault, Sink, SourceLine, Space};
 use crate::launch::Checks;
-use crate::observer::{Access, Arrival, BadAccess, Detail, Observer, Repeats, Scope, Site, Waiting, pass_on};
+use crate::observer::{
+    Access, Arrival, BadAccess, Detail, LoadGroup, Observer, Scope, Site, Waiting, pass_on,
+};
 use crate::report::{self, LineCounters, WorstAccess};
 
 use copycheck::Copycheck;

@@ -4,7 +4,7 @@ use super::worst::Worst;
 use super::{Check, Launched, Tally};
 use crate::counters::Counters;
 use crate::fault::{Space, Touch};
-use crate::observer::{Access, Detail, Observer, Repeats, Site};
+use crate::observer::{Access, Detail, LoadGroup, Observer, Site};
 
 /// The kinds of traffic that have counters of their own.
 const CLASSES: usize = 7;
@@ -79,7 +79,7 @@ impl Traffic {
 
     #[cold]
     #[inline(never)]
-    fn keep_worst(&mut self, at: Site, access: &Access<'_>, loads: &Repeats) {
+    fn keep_worst(&mut self, at: Site, access: &Access<'_>, loads: &LoadGroup) {
         let class = Class::SharedLoad as usize;
         let wavefronts = access.pattern.load_wavefronts;
         self.alike[at.pc as usize].instructions = loads.each.iter().map(|load| load.pc).collect();
@@ -192,7 +192,7 @@ impl Observer for Traffic {
 
     /// As [`Self::access`] for each of them; all cost the same.
     #[inline]
-    fn loads(&mut self, at: Site, access: &Access<'_>, loads: &Repeats) {
+    fn loads(&mut self, at: Site, access: &Access<'_>, loads: &LoadGroup) {
         let wavefronts = access.pattern.load_wavefronts;
         let alike = &mut self.alike[at.pc as usize];
         alike.requests += 1;

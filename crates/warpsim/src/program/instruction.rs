@@ -21,6 +21,8 @@ pub struct Instruction {
     pub fp32_flops: u32,
     /// Whether it computes in double precision.
     pub is_fp64: bool,
+    /// Whether it is `fma.rn.f32`, which may be part of a dot product.
+    pub(crate) is_multiply_add: bool,
     /// The variable of shared memory that it accesses, if that is known.
     pub(crate) object: Option<u32>,
 }

@@ -4,25 +4,7 @@ use super::Register;
 use crate::fault::Space;
 use crate::isa::Tile;
 use crate::observer::{Order, Scope};
-use crate::registers::RegisterFile;
-
-/// Loads of one straight run of instructions whose base is the same register, unchanged since, have the same slot: how
-/// their addresses lie needs to be looked at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct BaseSlot {
-    /// Below [`BASE_SLOTS`]; the last one is shared by loads that found no slot free, and never remembers anything.
-    pub(crate) number: u8,
-    /// Whether the load is the first one with its base.
-    pub(crate) leads: bool,
-}
-
-/// How many bases are told apart at a time, plus one.
-pub(crate) const BASE_SLOTS: usize = 8;
-
-impl BaseSlot {
-    /// For a load that shares its base with no other.
-    pub(crate) const NONE: BaseSlot = BaseSlot { number: BASE_SLOTS as u8 - 1, leads: true };
-}
+use crate::registers::{Operands, RegisterFile};
 
 /// Where a memory instruction gets its address and what it moves.
 #[derive(Clone, Copy, Debug)]
@@ -47,9 +29,21 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// Whether each lane accesses one word, to or from a 32-bit register, at an address in a register.
-    pub(crate) fn is_word(&self) -> bool {
-        self.bytes == 4 && self.count == 1 && self.class == RegisterFile::Word && self.base.is_some()
+    /// Whether each lane accesses one word, to or from a 32-bit register, at an address in a register, and orders
+    /// nothing.
+    #[inline(always)]
+    pub(crate) fn is_plain_word(&self) -> bool {
+        self.bytes == 4
+            && self.count == 1
+            && self.class == RegisterFile::Word
+            && self.order == Order::Weak
+            && self.base.is_some()
+    }
+
+    /// The register that holds the base address, of an instruction with these operands.
+    #[inline(always)]
+    pub(crate) fn base_register(&self, ops: &Operands) -> Option<Register> {
+        self.base.map(|file| Register { file, index: ops.src[0] })
     }
 
     /// Bytes per lane.

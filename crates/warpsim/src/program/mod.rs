@@ -12,7 +12,8 @@ use ptx::Module;
 
 use crate::alu::AluFn;
 use crate::fault::SourceLine;
-use crate::fuse::StraightLine;
+#[cfg(feature = "fuse")]
+use crate::fuse::Superblock;
 use crate::isa::{AtomicFn, Multiply};
 use crate::lower;
 use crate::observer::Scope;
@@ -33,7 +34,8 @@ pub struct Program {
     pub(crate) identity: Arc<()>,
     pub(crate) kernel: String,
     pub(crate) code: Vec<Inst>,
-    pub(crate) straight: Vec<StraightLine>,
+    #[cfg(feature = "fuse")]
+    pub(crate) superblocks: Vec<Superblock>,
     /// What each instruction reads and writes, for tracking values that were never set.
     pub(crate) flow: Vec<Flow>,
     /// The same instructions, as the text has them.
@@ -88,8 +90,9 @@ pub(crate) struct Inst {
     pub(crate) step: Step,
     pub(crate) guard: Guard,
     pub(crate) ops: Operands,
-    /// The straight line that begins here, or `NOWHERE`.
-    pub(crate) straight: u32,
+    /// The superblock that begins here, or `NOWHERE`.
+    #[cfg(feature = "fuse")]
+    pub(crate) superblock: u32,
 }
 
 /// What an instruction does, beyond its operands.
@@ -98,9 +101,6 @@ pub(crate) enum Step {
     /// Registers to registers, lane by lane.
     Alu(AluFn),
     Load(Memory),
-    /// A [`Load`](Step::Load) of one 32-bit value a lane from shared or global memory, base address in a register,
-    /// unordered. The slot says which earlier load of the same straight run has the same base.
-    LoadWord(Memory, BaseSlot),
     Store(Memory),
     Atomic(Memory, AtomicFn),
     /// `cp.async`: `src[0]` shared address, `src[1]` global address, `src[2]` bytes to read if `sized`.
@@ -189,18 +189,23 @@ impl Program {
         &self.kernel
     }
 
-    /// The same program, to be executed strictly instruction by instruction. It comes to the same but for the time that it
-    /// takes, which tests compare.
+    /// The same program, to be executed strictly instruction by instruction. It has the same results but takes more time,
+    /// which tests compare.
     #[doc(hidden)]
+    #[allow(unused_mut)]
     pub fn one_by_one(mut self) -> Program {
-        self.straight.clear();
-        self.code.iter_mut().for_each(|inst| inst.straight = NOWHERE);
+        #[cfg(feature = "fuse")]
+        {
+            self.superblocks.clear();
+            self.code.iter_mut().for_each(|inst| inst.superblock = NOWHERE);
+        }
         self
     }
 
-    /// The number of rows of the straight line that has most.
-    pub(crate) fn most_rows(&self) -> usize {
-        self.straight.iter().map(|line| line.rows.len()).max().unwrap_or(0)
+    /// The number of load groups of the superblock that has most.
+    #[cfg(feature = "fuse")]
+    pub(crate) fn most_groups(&self) -> usize {
+        self.superblocks.iter().map(|superblock| superblock.groups.len()).max().unwrap_or(0)
     }
 
     /// Its instructions, by the `pc` of [`Site`](crate::observer::Site).
@@ -223,7 +228,6 @@ impl Program {
     pub(crate) fn memory_of<'p>(&'p self, inst: &'p Inst) -> Option<&'p Memory> {
         match &inst.step {
             Step::Load(memory)
-            | Step::LoadWord(memory, _)
             | Step::Store(memory)
             | Step::Atomic(memory, _)
             | Step::LoadMatrix { memory, .. } => Some(memory),

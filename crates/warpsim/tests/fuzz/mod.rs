@@ -57,7 +57,20 @@ pub(crate) fn check(text: &str, seed: u64) -> Result<Ended, String> {
     let mut rng = SmallRng::seed_from_u64(!seed);
     let kernels: Vec<_> = module.functions.iter().filter(|f| f.is_entry && f.body.is_some()).collect();
     let Some(kernel) = pick(&mut rng, &kernels) else { return Ok(Ended::Refused) };
-    let lower = || Program::new(&module, &kernel.name);
+    check_kernel(&module, &kernel.name, start, &mut rng)
+}
+
+/// Runs one kernel of a module with a launch that `rng` chooses.
+///
+/// # Errors
+/// As [`run`].
+pub(crate) fn check_kernel(
+    module: &ptx::Module,
+    kernel: &str,
+    start: Instant,
+    rng: &mut SmallRng,
+) -> Result<Ended, String> {
+    let lower = || Program::new(module, kernel);
     let program = match lower() {
         Ok(program) => program,
         Err(LowerError::Invalid { line, .. } | LowerError::Unsupported { line, .. }) if line == 0 => {
@@ -74,7 +87,7 @@ pub(crate) fn check(text: &str, seed: u64) -> Result<Ended, String> {
         return Err(format!("parsing and lowering took {:?}", start.elapsed()));
     }
     let one_by_one = lower().map_err(|error| format!("refused the second time: {error}"))?.one_by_one();
-    launches(&program, &one_by_one, &mut rng)
+    launches(&program, &one_by_one, rng)
 }
 
 /// Runs a program with several numbers of worker threads, and instruction by instruction.

@@ -4,7 +4,7 @@
 
 use warpsim::observe::{Context, Findings, InstructionFacts, Monitors, Nearest, Resolver};
 use warpsim::observer::{Access, Arrival, BadAccess, Observer, Order, Scope, Site};
-use warpsim::pattern::PatternCache;
+use warpsim::pattern::LayoutCache;
 use warpsim::{Checks, Fault, Severity, SourceLine, Space, Touch};
 
 /// Where the buffer `x` begins; it has [`BUFFER_BYTES`].
@@ -44,7 +44,7 @@ impl Resolver for Names {
 /// An executor that does as it is told.
 pub(crate) struct Trace {
     monitors: Monitors,
-    patterns: PatternCache,
+    patterns: LayoutCache,
     present: Vec<u32>,
     exited: Vec<u32>,
     block: u64,
@@ -70,7 +70,7 @@ impl Trace {
             .collect();
         let mut trace = Trace {
             monitors: Monitors::new(&context, checks),
-            patterns: PatternCache::new(),
+            patterns: LayoutCache::new(),
             exited: vec![0; present.len()],
             present,
             block: 0,

@@ -3,14 +3,14 @@
 //! The bytes are read when the copy is issued, and are put where they go by a wait of the thread that issued it. What
 //! lies there until then is nobody's to read; observers are told when a copy is issued and when it has arrived.
 
-use super::{Admitted, Part};
-use crate::exec::Machine;
+use super::{Admitted, Request, access};
 use crate::exec::warp::Warp;
+use crate::exec::{Issue, Machine};
 use crate::fault::{Space, Touch};
-use crate::observer::{Access, Detail, Observer, Order, Site};
+use crate::observer::{Detail, Observer, Site};
 use crate::pattern::lanes;
 use crate::program::{AsyncCopy, AsyncSize, Memory};
-use crate::registers::{Lanes, Operands};
+use crate::registers::Lanes;
 
 /// Copies that the lanes of a warp have in flight.
 #[derive(Debug, Default)]
@@ -50,21 +50,14 @@ impl Copies {
 }
 
 impl<O: Observer> Machine<'_, '_, O> {
-    pub(crate) fn async_copy(
-        &mut self,
-        warp: &mut Warp,
-        fragment: usize,
-        at: Site,
-        number: u32,
-        ops: &Operands,
-        active: u32,
-    ) {
+    pub(crate) fn async_copy(&mut self, warp: &mut Warp, issue: &Issue<'_>, number: u32) {
+        let &Issue { at, active, ops, .. } = issue;
         let program = self.context.program;
         let copy = &program.copies[number as usize];
-        let to = self.addresses(warp, fragment, at, &copy.to, ops.src[0], active);
-        let from = self.addresses(warp, fragment, at, &copy.from, ops.src[1], active);
-        let to = Part { space: Space::Shared, mask: active, addresses: &to };
-        let written = self.admit(warp, at, Touch::Write, &to, &copy.to);
+        let to = self.addresses(warp, issue, &copy.to, ops.src[0]);
+        let from = self.addresses(warp, issue, &copy.from, ops.src[1]);
+        let to = copied(Touch::Write, Space::Shared, active, &to);
+        let written = self.admit(warp, at, &to, &copy.to);
         let mask = written.mask;
         let size: [u8; 32] = match copy.size {
             AsyncSize::All => [copy.bytes; 32],
@@ -82,18 +75,19 @@ impl<O: Observer> Machine<'_, '_, O> {
         let whole = of_size(copy.bytes);
         let mut read = 0;
         if whole != 0 {
-            let source = Part { space: Space::Global, mask: whole, addresses: &from };
-            let admitted = self.admit(warp, at, Touch::Read, &source, &copy.from);
-            self.observe_async(at, Touch::Read, &source, &admitted, &copy.from);
+            let source = copied(Touch::Read, Space::Global, whole, &from);
+            let admitted = self.admit(warp, at, &source, &copy.from);
+            self.observe(at, &source, &admitted, &copy.from, None);
             read = admitted.mask;
         }
         for bytes in 1..copy.bytes {
             read |= self.read_in_pieces(warp, at, &copy.from, &from, of_size(bytes), bytes);
         }
-        // The source had the cache's attention since.
-        let written =
-            Admitted { shape: self.patterns.shape(at.pc, copy.to.width(), mask, to.addresses), ..written };
-        self.observe_async(at, Touch::Write, &to, &written, &copy.to);
+        // The source may have taken its layout's place in the cache.
+        if mask != 0 {
+            let layout = self.layouts.find(at.pc, copy.to.width(), mask, to.addresses);
+            self.observe(at, &to, &Admitted { mask, layout }, &copy.to, None);
+        }
         let (mut data, mut valid) = ([[0; 16]; 32], [[0xff; 16]; 32]);
         for lane in lanes(mask) {
             let l = lane as usize;
@@ -138,10 +132,10 @@ impl<O: Observer> Machine<'_, '_, O> {
                 break;
             }
             let addresses = from.map(|a| a.wrapping_add(done));
-            let part = Part { space: Space::Global, mask, addresses: &addresses };
+            let request = copied(Touch::Read, Space::Global, mask, &addresses);
             let piece = Memory { bytes: piece, ..*memory };
-            let admitted = self.admit(warp, at, Touch::Read, &part, &piece);
-            self.observe_async(at, Touch::Read, &part, &admitted, &piece);
+            let admitted = self.admit(warp, at, &request, &piece);
+            self.observe(at, &request, &admitted, &piece, None);
             mask = admitted.mask;
             done += u64::from(piece.bytes);
         }
@@ -183,50 +177,15 @@ impl<O: Observer> Machine<'_, '_, O> {
             return;
         }
         let at = Site { block: self.block, warp, pc: copy.pc };
-        let shape = self.patterns.shape(copy.pc, memory.width(), done, &copy.to);
-        let first = copy.to[done.trailing_zeros() as usize % 32];
-        let pattern = self.patterns.pattern(&shape, first);
-        let access = Access {
-            touch: Touch::Write,
-            space: Space::Shared,
-            bytes: memory.width(),
-            mask: done,
-            addresses: (&copy.to).into(),
-            pattern,
-            order: Order::Weak,
-            scope: memory.scope,
-            is_async: true,
-            values: None,
-        };
-        self.observer.copy_arrived(at, &access);
+        let request = copied(Touch::Write, Space::Shared, done, &copy.to);
+        let layout = self.layouts.find(copy.pc, memory.width(), done, &copy.to);
+        let admitted = Admitted { mask: done, layout };
+        let layout = self.layouts.aligned(layout, admitted.first(&request));
+        self.observer.copy_arrived(at, &access(&request, &admitted, layout, memory, None));
     }
+}
 
-    fn observe_async(
-        &mut self,
-        at: Site,
-        touch: Touch,
-        part: &Part<'_>,
-        admitted: &Admitted,
-        memory: &Memory,
-    ) {
-        if O::detail() == Detail::Faults || admitted.mask == 0 {
-            return;
-        }
-        let bytes = memory.width();
-        let first = part.addresses[admitted.mask.trailing_zeros() as usize % 32];
-        let pattern = self.patterns.pattern(&admitted.shape, first);
-        let access = Access {
-            touch,
-            space: part.space,
-            bytes,
-            mask: admitted.mask,
-            addresses: part.addresses.into(),
-            pattern,
-            order: Order::Weak,
-            scope: memory.scope,
-            is_async: true,
-            values: None,
-        };
-        self.observer.access(at, &access);
-    }
+/// A request of a copy.
+fn copied(touch: Touch, space: Space, mask: u32, addresses: &Lanes<u64>) -> Request<'_> {
+    Request { is_async: true, ..Request::new(touch, space, mask, addresses) }
 }

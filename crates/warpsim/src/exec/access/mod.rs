@@ -10,60 +10,76 @@ pub(crate) mod on_chip;
 mod origin;
 mod store;
 mod tile;
-pub(crate) mod word;
 
 pub(crate) use copy::Copies;
 
-use crate::exec::Machine;
 use crate::exec::interpret::origin;
 use crate::exec::warp::Warp;
+use crate::exec::{Issue, Machine};
 use crate::fault::{Sink, Space, Touch};
 use crate::memory::window;
-use crate::observer::{Access, BadAccess, Detail, Observer, Site};
-use crate::pattern::Shape;
+use crate::observer::{Access, Addresses, BadAccess, Detail, Observer, Order, Scope, Site};
+use crate::pattern::lanes;
 use crate::program::{Memory, Register};
-use crate::registers::{Lanes, RegisterFile};
+use crate::registers::{FULL, Lanes, RegisterFile};
+use layout::{Layout, Words};
 
-/// Lanes of an access that go to one space, with addresses in that space.
-pub(crate) struct Part<'a> {
+/// Lanes of an access that go to one space.
+pub(crate) struct Request<'a> {
+    pub(crate) touch: Touch,
     pub(crate) space: Space,
+    /// Never 0.
     pub(crate) mask: u32,
+    /// In that space.
     pub(crate) addresses: &'a Lanes<u64>,
+    /// Whether a copy does it that its instruction only issues.
+    pub(crate) is_async: bool,
 }
 
-/// The lanes of a [`Part`] whose access is inside its memory and aligned.
+impl Request<'_> {
+    pub(crate) fn new(touch: Touch, space: Space, mask: u32, addresses: &Lanes<u64>) -> Request<'_> {
+        Request { touch, space, mask, addresses, is_async: false }
+    }
+}
+
+/// The lanes of a [`Request`] whose access is inside its memory and aligned.
 #[derive(Clone, Copy)]
 pub(crate) struct Admitted {
     pub(crate) mask: u32,
-    /// How these lanes' accesses lie; means nothing if there are none.
-    pub(crate) shape: Shape,
+    /// The number of these lanes' layout; means nothing if there are none.
+    pub(crate) layout: u32,
+}
+
+impl Admitted {
+    /// The address of the first lane.
+    pub(crate) fn first(&self, request: &Request<'_>) -> u64 {
+        request.addresses[self.mask.trailing_zeros() as usize % 32]
+    }
 }
 
 impl<O: Observer> Machine<'_, '_, O> {
-    /// The addresses that the lanes of a memory instruction name.
+    /// The addresses that the lanes of a memory instruction name, its base in register `base`.
     #[inline(always)]
     pub(crate) fn addresses(
         &mut self,
         warp: &Warp,
-        fragment: usize,
-        at: Site,
+        issue: &Issue<'_>,
         memory: &Memory,
         base: u16,
-        active: u32,
     ) -> Lanes<u64> {
         let frame = if memory.in_frame {
-            i64::from(warp.frames[warp.fragments[fragment].frame as usize].local_base)
+            i64::from(warp.frames[warp.groups[issue.group].frame as usize].local_base)
         } else {
             0
         };
         let offset = memory.offset.wrapping_add(frame) as u64;
-        if let Some(class) = memory.base
+        if let Some(file) = memory.base
             && warp.registers.tainted
         {
-            let reg = Register { file: class, index: base };
-            let lanes = self.poison_of(warp, reg) & active;
+            let reg = Register { file, index: base };
+            let lanes = self.poison_of(warp, reg) & issue.active;
             if lanes != 0 {
-                self.observer.poison(at, lanes, Sink::Address, origin(self.origin_of(warp, reg)));
+                self.observer.poison(issue.at, lanes, Sink::Address, origin(self.origin_of(warp, reg)));
             }
         }
         let mut addresses = [offset; 32];
@@ -85,59 +101,69 @@ impl<O: Observer> Machine<'_, '_, O> {
         addresses
     }
 
-    /// The lanes of an access (one at least) that are inside their memory and aligned; tells of the others.
+    /// Where a full warp's words are, `offset` bytes after the addresses in `base`, if they lie as at the last access of
+    /// instruction `pc`: what kernels do most.
+    #[inline(always)]
+    pub(crate) fn words(&self, warp: &Warp, pc: u32, base: Register, offset: i64) -> Option<Words> {
+        if base.file == RegisterFile::Wide {
+            self.layouts.words(pc, warp.registers.wide(base.index), offset)
+        } else {
+            self.layouts.words(pc, warp.registers.word(base.index), offset)
+        }
+    }
+
+    /// The lanes of an access (one at least) that are inside their memory and aligned; reports the others.
     #[inline(always)]
     pub(crate) fn admit(
         &mut self,
         warp: &Warp,
         at: Site,
-        touch: Touch,
-        part: &Part<'_>,
+        request: &Request<'_>,
         memory: &Memory,
     ) -> Admitted {
         let width = memory.width();
-        let shape = self.patterns.shape(at.pc, width, part.mask, part.addresses);
-        let first = part.addresses[part.mask.trailing_zeros() as usize % 32];
-        let bounds = match part.space {
+        let layout = self.layouts.find(at.pc, width, request.mask, request.addresses);
+        let all = Admitted { mask: request.mask, layout };
+        let first = all.first(request);
+        let bounds = match request.space {
             Space::Global => self.view.bounds(first, u64::from(width)),
-            space => self.length(warp, touch, space).checked_sub(u64::from(width)).map(|last| (0, last)),
+            _ => self.length(warp, request).checked_sub(u64::from(width)).map(|last| (0, last)),
         };
-        if bounds.is_some_and(|(start, last)| shape.fits(first, first.wrapping_sub(start), last, width)) {
-            return Admitted { mask: part.mask, shape };
+        let layout = self.layouts.layout(layout);
+        if bounds.is_some_and(|(start, last)| layout.fits(first, first.wrapping_sub(start), last)) {
+            return all;
         }
-        let mask = self.refuse(warp, at, touch, part, u64::from(width));
-        let shape = match mask {
-            0 => shape,
-            mask => self.patterns.shape(at.pc, width, mask, part.addresses),
-        };
-        Admitted { mask, shape }
+        match self.refuse(warp, at, request, u64::from(width)) {
+            0 => Admitted { mask: 0, ..all },
+            mask => Admitted { mask, layout: self.layouts.find(at.pc, width, mask, request.addresses) },
+        }
     }
 
     /// Bytes of a memory other than global memory that an access may touch.
-    fn length(&self, warp: &Warp, touch: Touch, space: Space) -> u64 {
-        let length = match space {
+    fn length(&self, warp: &Warp, request: &Request<'_>) -> u64 {
+        let reads = request.touch == Touch::Read;
+        let length = match request.space {
             Space::Shared => self.shared.bytes,
             Space::Local => warp.local.stride as usize,
-            Space::Constant if touch == Touch::Read => self.context.constant.len(),
-            Space::Param if touch == Touch::Read => self.context.params.len(),
+            Space::Constant if reads => self.context.constant.len(),
+            Space::Param if reads => self.context.params.len(),
             _ => 0,
         };
         length as u64
     }
 
-    /// Tells of the lanes whose access cannot be carried out, and returns the others.
+    /// Reports the lanes whose access cannot be carried out, and returns the others.
     #[cold]
-    fn refuse(&mut self, warp: &Warp, at: Site, touch: Touch, part: &Part<'_>, width: u64) -> u32 {
-        let mut admitted = part.mask;
-        for lane in crate::pattern::lanes(part.mask) {
-            let address = part.addresses[lane as usize];
-            let is_inside = |address: u64| match part.space {
+    fn refuse(&mut self, warp: &Warp, at: Site, request: &Request<'_>, width: u64) -> u32 {
+        let &Request { touch, space, .. } = request;
+        let mut admitted = request.mask;
+        for lane in lanes(request.mask) {
+            let address = request.addresses[lane as usize];
+            let is_inside = |address: u64| match space {
                 // Lanes may be in different buffers.
                 Space::Global => self.view.locate(address, width).is_some(),
                 Space::Shared if self.shared.reserved.contains(&address) => true,
-                space => {
-                    self.length(warp, touch, space).checked_sub(width).is_some_and(|last| address <= last)
-                }
+                _ => self.length(warp, request).checked_sub(width).is_some_and(|last| address <= last),
             };
             let aligned = address & (width - 1) == 0;
             if aligned && is_inside(address) {
@@ -147,44 +173,26 @@ impl<O: Observer> Machine<'_, '_, O> {
             let bytes = width as u32;
             // Also if it begins in the last bytes of a buffer, and passes the end only because of that.
             let misaligned = !aligned && (is_inside(address) || is_inside(address & !(width - 1)));
-            self.observer
-                .bad_access(at, &BadAccess { touch, space: part.space, bytes, lane, address, misaligned });
+            self.observer.bad_access(at, &BadAccess { touch, space, bytes, lane, address, misaligned });
         }
         admitted
     }
 
-    /// Tells the observer of an access.
+    /// Reports an access to the observer.
     #[inline(always)]
     pub(crate) fn observe(
         &mut self,
         at: Site,
-        touch: Touch,
-        part: &Part,
+        request: &Request<'_>,
         admitted: &Admitted,
         memory: &Memory,
         values: Option<&Lanes<u64>>,
     ) {
-        if O::detail() == Detail::Faults || admitted.mask == 0 || part.space == Space::Param {
+        if O::detail() == Detail::Faults || admitted.mask == 0 || request.space == Space::Param {
             return;
         }
-        let bytes = memory.width();
-        let first = part.addresses[admitted.mask.trailing_zeros() as usize % 32];
-        let pattern = self.patterns.pattern(&admitted.shape, first);
-        self.observer.access(
-            at,
-            &Access {
-                touch,
-                space: part.space,
-                bytes,
-                mask: admitted.mask,
-                addresses: part.addresses.into(),
-                pattern,
-                order: memory.order,
-                scope: memory.scope,
-                is_async: false,
-                values,
-            },
-        );
+        let layout = self.layouts.aligned(admitted.layout, admitted.first(request));
+        self.observer.access(at, &access(request, admitted, layout, memory, values));
     }
 
     /// Where a single lane's address is.
@@ -292,6 +300,52 @@ impl<O: Observer> Machine<'_, '_, O> {
     }
 }
 
+/// An access as observers see it.
+#[inline(always)]
+pub(crate) fn access<'a>(
+    request: &Request<'a>,
+    admitted: &Admitted,
+    layout: &'a Layout,
+    memory: &Memory,
+    values: Option<&'a Lanes<u64>>,
+) -> Access<'a> {
+    Access {
+        touch: request.touch,
+        space: request.space,
+        bytes: memory.width(),
+        mask: admitted.mask,
+        addresses: request.addresses.into(),
+        pattern: &layout.pattern,
+        order: memory.order,
+        scope: memory.scope,
+        is_async: request.is_async,
+        values,
+    }
+}
+
+/// An ordinary access by a full warp to words.
+#[inline(always)]
+pub(crate) fn access_of_words<'a>(
+    touch: Touch,
+    space: Space,
+    scope: Scope,
+    first: u64,
+    layout: &'a Layout,
+) -> Access<'a> {
+    Access {
+        touch,
+        space,
+        bytes: 4,
+        mask: FULL,
+        addresses: Addresses::new(first, &layout.relative),
+        pattern: &layout.pattern,
+        order: Order::Weak,
+        scope,
+        is_async: false,
+        values: None,
+    }
+}
+
 /// Register number `index` of the values that a memory instruction moves.
 pub(crate) fn value_register(
     lists: &[Register],
@@ -315,7 +369,7 @@ pub(crate) fn next_space(addresses: &Lanes<u64>, left: &mut u32) -> Option<(Spac
     }
     let first = addresses[left.trailing_zeros() as usize];
     let (space, inside) = window::generic(first);
-    let mask = crate::pattern::lanes(*left)
+    let mask = lanes(*left)
         .filter(|&lane| window::generic(addresses[lane as usize]).0 == space)
         .fold(0, |mask, lane| mask | 1 << lane);
     *left &= !mask;

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use super::bytes::{Located, LocatedMut};
+use super::layout::Layout;
 use super::origin::Origins;
 use crate::registers::Lanes;
 
@@ -20,15 +22,41 @@ pub(crate) struct SharedMemory {
 impl SharedMemory {
     pub(crate) fn new(bytes: usize, reserved: Range<u64>) -> SharedMemory {
         let all = reserved.end as usize;
-        let mut memory = SharedMemory {
-            data: vec![0; all],
-            valid: vec![0; all],
-            origins: Origins::default(),
-            bytes,
-            reserved,
-        };
+        let (data, valid, origins) = (vec![0; all], vec![0; all], Origins::default());
+        let mut memory = SharedMemory { data, valid, origins, bytes, reserved };
         memory.valid[memory.reserved.start as usize..].fill(0xff);
         memory
+    }
+
+    /// The lanes' bytes, the first one's at `first`, if all are the kernel's and aligned, wherever they are moved in
+    /// `room`.
+    #[inline(always)]
+    pub(crate) fn locate<'m>(
+        &'m self,
+        layout: &'m Layout,
+        first: u64,
+        room: [i64; 2],
+    ) -> Option<Located<'m>> {
+        let (data, valid) = (&self.data[..self.bytes], &self.valid[..self.bytes]);
+        if !layout.is_aligned(first | room[0] as u64 | room[1] as u64) {
+            return None;
+        }
+        Located::new(layout, first, room, data, Some(valid))
+    }
+
+    /// A full warp's words, for writing; `track`: mark what is written.
+    #[inline(always)]
+    pub(crate) fn locate_mut<'m>(
+        &'m mut self,
+        layout: &'m Layout,
+        first: u64,
+        track: bool,
+    ) -> Option<LocatedMut<'m>> {
+        if !layout.is_aligned(first) {
+            return None;
+        }
+        let valid = if track { &mut self.valid[..self.bytes] } else { &mut [] };
+        LocatedMut::new(layout, first, &mut self.data[..self.bytes], valid)
     }
 
     /// Fresh memory for the next block.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::Part;
+use super::Request;
 use crate::exec::Machine;
 use crate::exec::warp::Warp;
 use crate::fault::Space;
@@ -44,20 +44,21 @@ impl<O: Observer> Machine<'_, '_, O> {
         &mut self,
         warp: &Warp,
         at: Site,
-        part: &Part<'_>,
+        request: &Request<'_>,
         missing: u32,
         offset: u64,
     ) -> u32 {
         let first = missing.trailing_zeros() as usize % 32;
-        let (_, place) = self.place(warp, part.space, first, part.addresses[first].wrapping_add(offset));
-        let known = match part.space {
+        let (_, place) =
+            self.place(warp, request.space, first, request.addresses[first].wrapping_add(offset));
+        let known = match request.space {
             Space::Shared => self.shared.origins.get(place),
             Space::Local => warp.local.origins.get(place),
             _ => None,
         };
         known.unwrap_or_else(|| {
-            let addresses = part.addresses.map(|address| address.wrapping_add(offset));
-            self.observer.unwritten(at, part.space, missing, &addresses);
+            let addresses = request.addresses.map(|address| address.wrapping_add(offset));
+            self.observer.unwritten(at, request.space, missing, &addresses);
             at.pc + 1
         })
     }

@@ -1,17 +1,17 @@
 //! Stores.
 
 use super::bytes;
+use super::layout::Octet;
 use super::on_chip::SharedMemory;
-use super::word::{UNKNOWN, access_of_words};
-use super::{Admitted, Part, next_space, value_register};
-use crate::exec::Machine;
+use super::{Admitted, Request, access_of_words, next_space_of, value_register};
 use crate::exec::dispatch::per_cpu;
 use crate::exec::interpret::origin;
 use crate::exec::warp::Warp;
+use crate::exec::{Issue, Machine};
 use crate::fault::{Sink, Space, Touch};
 use crate::observer::{Access, Detail, Observer, Site};
-use crate::pattern::{Eight, lanes};
-use crate::program::{Memory, Register};
+use crate::pattern::lanes;
+use crate::program::Memory;
 use crate::registers::{FULL, Lanes, Operands, RegisterFile};
 
 /// The values of a store.
@@ -25,33 +25,24 @@ struct Values<'a> {
 impl<O: Observer> Machine<'_, '_, O> {
     per_cpu! {
         /// Stores.
-        pub(crate) fn store, store_avx2, store_any(
-            warp: &mut Warp, fragment: usize, at: Site, memory: &Memory, ops: &Operands, active: u32
-        );
+        pub(crate) fn store, store_avx2, store_any(warp: &mut Warp, issue: &Issue<'_>, memory: &Memory);
     }
 
     #[inline(always)]
-    fn store_any(
-        &mut self,
-        warp: &mut Warp,
-        fragment: usize,
-        at: Site,
-        memory: &Memory,
-        ops: &Operands,
-        active: u32,
-    ) {
+    fn store_any(&mut self, warp: &mut Warp, issue: &Issue<'_>, memory: &Memory) {
+        let &Issue { at, group, active, ops } = issue;
         if memory.space != Some(Space::Local) {
-            warp.fragments[fragment].idle = 0;
+            warp.groups[group].idle = 0;
         }
-        let is_shared_word = memory.space == Some(Space::Shared) && memory.is_word();
-        if is_shared_word
+        if memory.space == Some(Space::Shared)
             && active == FULL
             && !warp.registers.tainted
-            && self.store_shared_word(warp, at, memory, ops)
+            && memory.is_plain_word()
+            && self.store_words(warp, at, memory, ops)
         {
             return;
         }
-        let addresses = self.addresses(warp, fragment, at, memory, ops.src[0], active);
+        let addresses = self.addresses(warp, issue, memory, ops.src[0]);
         let count = usize::from(memory.count);
         let width = memory.width() as usize;
         let mut room = self.values.take().unwrap_or_else(|| Box::new([0; 1024]));
@@ -71,77 +62,63 @@ impl<O: Observer> Machine<'_, '_, O> {
         }
         let values = Values { data, poisoned: &poisoned[..count] };
         if let Some(space) = memory.space {
-            let part = Part { space, mask: active, addresses: &addresses };
-            self.store_part(warp, at, memory, ops, &part, &values);
+            let request = Request::new(Touch::Write, space, active, &addresses);
+            self.store_request(warp, issue, memory, &request, &values);
         } else {
             let mut left = active;
-            while let Some((space, mask, own)) = next_space(&addresses, &mut left) {
-                let part = Part { space, mask, addresses: &own };
-                self.store_part(warp, at, memory, ops, &part, &values);
+            while let Some((space, mask, own)) = next_space_of(None, &addresses, &mut left) {
+                let request = Request::new(Touch::Write, space, mask, &own);
+                self.store_request(warp, issue, memory, &request, &values);
             }
         }
         self.values = Some(room);
     }
 
-    /// The store that kernels do most: one word of shared memory for each lane of a full warp, lying as the last one of
-    /// this instruction did. Returns false, having done nothing, if it lies in another way.
+    /// The store that kernels do most: one word of shared memory for each lane of a full warp, lying as the last ones of
+    /// this instruction did. Returns false, having done nothing, if they lie in another way.
     #[inline(always)]
-    pub(crate) fn store_shared_word(
-        &mut self,
-        warp: &Warp,
-        at: Site,
-        memory: &Memory,
-        ops: &Operands,
-    ) -> bool {
-        let Some(class) = memory.base else { return false };
-        let base = Register { file: class, index: ops.src[0] };
-        let placed = self.place_words(warp, at.pc, base, memory.offset, UNKNOWN);
-        let last = (self.shared.bytes as u64).checked_sub(4);
-        let (Some((first, known)), Some(last)) = (placed, last) else { return false };
-        let mut entry = self.patterns.entry(known);
-        if !entry.shape.fits(first, first, last, 4) {
-            return false;
-        }
+    pub(crate) fn store_words(&mut self, warp: &Warp, at: Site, memory: &Memory, ops: &Operands) -> bool {
+        let Some(base) = memory.base_register(ops) else { return false };
+        let Some(words) = self.words(warp, at.pc, base, memory.offset) else { return false };
+        let layout = match O::detail() {
+            Detail::Faults => self.layouts.layout(words.layout),
+            _ => self.layouts.with_wavefronts(words),
+        };
+        // Nobody asks what was written if values that nothing set are not tracked.
+        let track = self.context.track_poison;
+        let Some(located) = self.shared.locate_mut(layout, words.first, track) else { return false };
         let values = warp.registers.word(ops.src[1]);
         if O::detail() != Detail::Faults {
-            if !entry.has_pattern() {
-                entry = self.patterns.aligned(known, first);
-            }
             let access = Access {
-                order: memory.order,
                 values: Some(&values.map(u64::from)),
-                ..access_of_words(Touch::Write, Space::Shared, memory.scope, first, entry)
+                ..access_of_words(Touch::Write, Space::Shared, memory.scope, words.first, layout)
             };
             self.observer.access(at, &access);
         }
-        // Nobody asks what was written if values that nothing set are not tracked.
-        let valid = if self.context.track_poison { &mut self.shared.valid[..] } else { &mut [] };
-        // SAFETY: it was seen that all words are inside.
-        unsafe { bytes::put_words(&mut self.shared.data, valid, first, entry, values) };
+        located.put(values);
         true
     }
 
     #[inline(always)]
-    fn store_part(
+    fn store_request(
         &mut self,
         warp: &mut Warp,
-        at: Site,
+        &Issue { at, ops, .. }: &Issue<'_>,
         memory: &Memory,
-        ops: &Operands,
-        part: &Part<'_>,
+        request: &Request<'_>,
         &Values { data, poisoned }: &Values<'_>,
     ) {
         let width = memory.width() as usize;
-        let admitted = self.admit(warp, at, Touch::Write, part, memory);
+        let admitted = self.admit(warp, at, request, memory);
         if O::detail() != Detail::Faults {
             let values = (memory.count == 1).then(|| single_values(warp, memory, ops));
-            self.observe(at, Touch::Write, part, &admitted, memory, values.as_ref());
+            self.observe(at, request, &admitted, memory, values.as_ref());
         }
-        let Admitted { mask, shape } = admitted;
+        let mask = admitted.mask;
         if mask == 0 {
             return;
         }
-        match part.space {
+        match request.space {
             Space::Global => {
                 for (index, &lanes) in poisoned.iter().enumerate() {
                     if lanes & mask != 0 {
@@ -151,18 +128,26 @@ impl<O: Observer> Machine<'_, '_, O> {
                         self.observer.poison(at, lanes & mask, Sink::Store, origin);
                     }
                 }
-                self.store_global(part.addresses, &admitted, data, width);
+                self.store_global(request.addresses, &admitted, data, width);
             }
             Space::Shared => {
                 let SharedMemory { data: to, valid, .. } = &mut self.shared;
-                bytes::scatter(to, valid, part.addresses, mask, &shape.eights, data, width);
-                invalidate(valid, part.addresses, mask, poisoned, memory.bytes);
-                self.keep_origins(warp, memory, ops, (Space::Shared, part.addresses), mask, poisoned);
+                bytes::scatter(
+                    to,
+                    valid,
+                    request.addresses,
+                    mask,
+                    &self.layouts.layout(admitted.layout).octets,
+                    data,
+                    width,
+                );
+                invalidate(valid, request.addresses, mask, poisoned, memory.bytes);
+                self.keep_origins(warp, memory, ops, (Space::Shared, request.addresses), mask, poisoned);
             }
             Space::Local => {
-                let places = warp.local.places(part.addresses);
+                let places = warp.local.places(request.addresses);
                 let (to, valid) = (&mut warp.local.data, &mut warp.local.valid);
-                bytes::scatter(to, valid, &places, mask, &[Eight::Scattered; 4], data, width);
+                bytes::scatter(to, valid, &places, mask, &[Octet::Scattered; 4], data, width);
                 invalidate(&mut warp.local.valid, &places, mask, poisoned, memory.bytes);
                 self.keep_origins(warp, memory, ops, (Space::Local, &places), mask, poisoned);
             }
@@ -196,18 +181,19 @@ impl<O: Observer> Machine<'_, '_, O> {
     fn store_global(
         &mut self,
         addresses: &Lanes<u64>,
-        &Admitted { mask, shape }: &Admitted,
+        &Admitted { mask, layout }: &Admitted,
         data: &[u8; 1024],
         width: usize,
     ) {
-        if shape.is_dense
+        let layout = self.layouts.layout(layout);
+        if layout.is_dense
             && let Some((buffer, offset)) = self.view.locate(addresses[0], 32 * width as u64)
         {
             return self.view.write(buffer, offset, &data[..32 * width]);
         }
-        for (eight, &lie) in shape.eights.iter().enumerate() {
-            let first = 8 * eight;
-            if lie == Eight::Contiguous
+        for (octet, &lie) in layout.octets.iter().enumerate() {
+            let first = 8 * octet;
+            if lie == Octet::Contiguous
                 && let Some((buffer, offset)) = self.view.locate(addresses[first], 8 * width as u64)
             {
                 self.view.write(buffer, offset, &data[first * width..(first + 8) * width]);

@@ -1,49 +1,42 @@
 //! `wmma.load` and `wmma.store`: all lanes of a warp move a matrix between memory and their registers.
 
-use super::{Part, next_space_of};
-use crate::exec::Machine;
+use super::{Request, next_space_of};
 use crate::exec::interpret::origin;
 use crate::exec::warp::Warp;
+use crate::exec::{Issue, Machine};
 use crate::fault::{Sink, Space, Touch};
 use crate::isa::TILE_BYTES;
-use crate::observer::{Observer, Site};
+use crate::observer::Observer;
 use crate::pattern::lanes;
 use crate::program::TileAccess;
-use crate::registers::{Lanes, Operands, RegisterFile};
+use crate::registers::{Lanes, RegisterFile};
 
 impl<O: Observer> Machine<'_, '_, O> {
-    pub(crate) fn load_tile(
-        &mut self,
-        warp: &mut Warp,
-        fragment: usize,
-        at: Site,
-        number: u32,
-        ops: &Operands,
-        active: u32,
-    ) {
+    pub(crate) fn load_tile(&mut self, warp: &mut Warp, issue: &Issue<'_>, number: u32) {
+        let &Issue { at, active, ops, .. } = issue;
         let access = &self.context.program.tiles[number as usize];
         let TileAccess { tile, memory, registers } = access;
         let bytes = tile.piece_bytes();
-        let start = self.addresses(warp, fragment, at, memory, ops.src[0], active);
+        let start = self.addresses(warp, issue, memory, ops.src[0]);
         let stride = *warp.registers.word(ops.src[1]);
         let (mut data, mut valid) = ([0u8; TILE_BYTES], [0u8; TILE_BYTES]);
         let mut first_origin = 0;
-        for request in 0..tile.requests() {
-            let addresses = piece_addresses(access, &start, &stride, request);
+        for piece in 0..tile.requests() {
+            let addresses = piece_addresses(access, &start, &stride, piece);
             let mut left = active;
             while let Some((space, mask, own)) = next_space_of(memory.space, &addresses, &mut left) {
-                let part = Part { space, mask, addresses: &own };
-                let admitted = self.admit(warp, at, Touch::Read, &part, memory);
-                self.observe(at, Touch::Read, &part, &admitted, memory, None);
+                let request = Request::new(Touch::Read, space, mask, &own);
+                let admitted = self.admit(warp, at, &request, memory);
+                self.observe(at, &request, &admitted, memory, None);
                 for lane in lanes(mask).map(|l| l as usize) {
-                    let (line, byte) = tile.piece(request, lane);
+                    let (line, byte) = tile.piece(piece, lane);
                     let packed = tile.packed(line, byte);
                     let range = packed..packed + bytes;
                     if admitted.mask >> lane & 1 != 0 {
                         let place = self.place(warp, space, lane, own[lane]);
                         self.read_place(warp, place, &mut data[range.clone()], &mut valid[range.clone()]);
                         if first_origin == 0 && valid[range].iter().any(|&v| v != 0xff) {
-                            first_origin = self.origin_in_memory(warp, at, &part, 1 << lane, 0);
+                            first_origin = self.origin_in_memory(warp, at, &request, 1 << lane, 0);
                         }
                     } else {
                         // That it was refused has been told.
@@ -67,19 +60,12 @@ impl<O: Observer> Machine<'_, '_, O> {
         }
     }
 
-    pub(crate) fn store_tile(
-        &mut self,
-        warp: &mut Warp,
-        fragment: usize,
-        at: Site,
-        number: u32,
-        ops: &Operands,
-        active: u32,
-    ) {
+    pub(crate) fn store_tile(&mut self, warp: &mut Warp, issue: &Issue<'_>, number: u32) {
+        let &Issue { at, group, active, ops } = issue;
         let access = &self.context.program.tiles[number as usize];
         let TileAccess { tile, memory, registers } = access;
         let bytes = tile.piece_bytes();
-        let start = self.addresses(warp, fragment, at, memory, ops.src[0], active);
+        let start = self.addresses(warp, issue, memory, ops.src[0]);
         let stride = *warp.registers.word(ops.src[1]);
         let (mut data, mut known) = ([0u8; TILE_BYTES], [0u8; TILE_BYTES]);
         let mut first_unknown = None;
@@ -98,34 +84,27 @@ impl<O: Observer> Machine<'_, '_, O> {
                 tile.scatter(&mut known, index, lane as usize, if is_known { u64::MAX } else { 0 });
             }
         }
-        warp.fragments[fragment].idle = 0;
-        for request in 0..tile.requests() {
-            let addresses = piece_addresses(access, &start, &stride, request);
+        warp.groups[group].idle = 0;
+        for piece in 0..tile.requests() {
+            let addresses = piece_addresses(access, &start, &stride, piece);
             let mut left = active;
             while let Some((space, mask, own)) = next_space_of(memory.space, &addresses, &mut left) {
-                let part = Part { space, mask, addresses: &own };
-                let admitted = self.admit(warp, at, Touch::Write, &part, memory);
-                self.observe(at, Touch::Write, &part, &admitted, memory, None);
+                let request = Request::new(Touch::Write, space, mask, &own);
+                let admitted = self.admit(warp, at, &request, memory);
+                self.observe(at, &request, &admitted, memory, None);
                 if let (Space::Global, Some((poisoned, origin))) = (space, first_unknown) {
                     self.observer.poison(at, poisoned, Sink::Store, origin);
                 }
                 for lane in lanes(admitted.mask).map(|l| l as usize) {
-                    let (line, byte) = tile.piece(request, lane);
+                    let (line, byte) = tile.piece(piece, lane);
                     let packed = tile.packed(line, byte);
                     let place = self.place(warp, space, lane, own[lane]);
                     self.write_place(warp, place, &data[packed..packed + bytes]);
                     if space != Space::Global && known[packed..packed + bytes].iter().any(|&k| k != 0xff) {
                         self.forget_place(warp, place, &known[packed..packed + bytes]);
                         if let Some((_, origin)) = first_unknown {
-                            let places = [place.1; 32];
-                            self.keep_origin(
-                                warp,
-                                space,
-                                &places,
-                                1,
-                                bytes as u64,
-                                origin.map_or(0, |pc| pc + 1),
-                            );
+                            let origin = origin.map_or(0, |pc| pc + 1);
+                            self.keep_origin(warp, space, &[place.1; 32], 1, bytes as u64, origin);
                         }
                     }
                 }

@@ -5,7 +5,7 @@
 
 use super::conflict::Code;
 use super::shared::Range;
-use crate::observer::Repeat;
+use crate::observer::GroupedLoad;
 
 /// The most notes that are kept, so that a long phase takes no more memory than a short one.
 const MOST: usize = 1 << 12;
@@ -38,7 +38,7 @@ pub(super) struct Deferred {
     pub(super) notes: Vec<Note>,
     /// (Offset from `base` in bytes, lanes).
     pub(super) groups: Vec<(u64, u32)>,
-    pub(super) loads: Vec<Repeat>,
+    pub(super) loads: Vec<GroupedLoad>,
     /// For each note what its lanes store, if it is of a store whose values are known. Reads have none.
     pub(super) values: Vec<Option<[u64; 32]>>,
 }
@@ -55,7 +55,7 @@ impl Deferred {
 
     /// Notes accesses; where their lists end is set here. Returns whether there is no room for more.
     #[inline]
-    pub(super) fn add(&mut self, note: Note, groups: &[(u64, u32)], loads: &[Repeat]) -> bool {
+    pub(super) fn add(&mut self, note: Note, groups: &[(u64, u32)], loads: &[GroupedLoad]) -> bool {
         self.groups.extend_from_slice(groups);
         self.loads.extend_from_slice(loads);
         self.notes.push(Note { groups_end: self.groups.len(), loads_end: self.loads.len(), ..note });

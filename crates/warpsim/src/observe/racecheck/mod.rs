@@ -50,7 +50,7 @@ mod witness;
 use super::finding::FindingSet;
 use super::{Check, Launched, Tally};
 use crate::fault::{Space, Touch};
-use crate::observer::{Access, Arrival, Detail, Observer, Order as Qualifier, Repeats, Scope, Site};
+use crate::observer::{Access, Arrival, Detail, LoadGroup, Observer, Order as Qualifier, Scope, Site};
 use crate::pattern::Pattern;
 use conflict::{Class, Code, Current, Places};
 use global::GlobalShadow;
@@ -171,7 +171,7 @@ impl Observer for Racecheck {
         self.shared.write_again(&current, lowest, *span, access.bytes, places);
     }
 
-    fn loads(&mut self, at: Site, access: &Access<'_>, loads: &Repeats) {
+    fn loads(&mut self, at: Site, access: &Access<'_>, loads: &LoadGroup) {
         let pattern = access.pattern;
         let lowest = access.addresses.of(0).wrapping_sub(pattern.first_offset);
         if !self.shared.note_all(&self.order, at.warp, (lowest, pattern.span), &pattern.groups, loads) {

@@ -12,7 +12,7 @@ use super::conflict::{Class, Code, Current, Earlier, Places, READ, READS, WRITES
 use super::deferred::{Deferred, Note};
 use super::order::{Order, Stamp};
 use super::witness::split;
-use crate::observer::Repeats;
+use crate::observer::LoadGroup;
 use crate::pattern::lanes;
 
 /// The most cells with accesses remembered besides the rows in one phase; what exceeds it may be missed.
@@ -256,7 +256,7 @@ impl SharedShadow {
         warp: u32,
         (base, span): (u64, u64),
         groups: &[(u64, u32)],
-        loads: &Repeats,
+        loads: &LoadGroup,
     ) -> bool {
         let phase = order.phase();
         self.begin(phase);

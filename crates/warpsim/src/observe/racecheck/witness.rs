@@ -249,7 +249,7 @@ fn conflicts(current: &Current<'_>, class: Class, phase: u32, warp: u32, code: C
     current.class.conflicts(class, same_warp && code.is_volatile() && current.code.is_volatile())
 }
 
-/// Repeats each element.
+/// LoadGroup each element.
 pub(super) fn split<T: Clone>(cells: &mut Vec<T>, parts: usize) {
     *cells = cells.iter().flat_map(|cell| std::iter::repeat_n(cell.clone(), parts)).collect();
 }
