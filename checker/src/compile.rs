@@ -1,9 +1,11 @@
 //! From a source file to kernels that can be run: NVRTC, then the PTX parser.
 
+use anyhow::Context;
 use cuda::device::Image;
 use cuda::nvrtc::{self, Arch, CompileError, CompileRequest, Compiled, Diagnostic, Severity, Toolchain};
 
 use crate::exit::usage;
+use crate::{directive, message};
 
 /// The course's launch macros, for `#include "warplings.cuh"`.
 pub(crate) const HEADERS: &[(&str, &str)] = &[("warplings.cuh", include_str!("../../kernels/warplings.cuh"))];
@@ -121,17 +123,28 @@ fn compile(
     source: Source<'_>,
     arch: Arch,
 ) -> anyhow::Result<Result<Compiled, Rejection>> {
+    let text = directive::without_line_directives(source.text);
     let request = CompileRequest {
         headers: HEADERS,
         instances: source.instances,
         leaves_out_headers: source.is_program,
         options: if source.is_program { &["-default-device"] } else { &[] },
-        ..CompileRequest::new(source.text, source.name, arch)
+        ..CompileRequest::new(&text, source.name, arch)
     };
-    match nvrtc::compile(toolchain, &request) {
-        Ok(compiled) => Ok(Ok(compiled)),
-        Err(error) => rejection(error).map(Err),
+    let error = match nvrtc::compile(toolchain, &request) {
+        Ok(compiled) => return Ok(Ok(compiled)),
+        Err(error) => error,
+    };
+    let is_cut_short = matches!(
+        error,
+        CompileError::Timeout { .. } | CompileError::OutOfMemory { .. } | CompileError::Crashed { .. }
+    );
+    if is_cut_short {
+        // Where the machine is to blame, it fails on nothing as well.
+        let nothing = CompileRequest::new("__global__ void nothing() {}", source.name, arch);
+        nvrtc::compile(toolchain, &nothing).context(message::COMPILER_FAILS)?;
     }
+    rejection(error).map(Err)
 }
 
 /// Reads hand-written PTX. Its faults are told in lines of the PTX, whatever its `.loc` directives say.
@@ -180,9 +193,11 @@ fn rejection(error: CompileError) -> anyhow::Result<Rejection> {
     match error {
         CompileError::Diagnostics(diagnostics) => Ok(Rejection::Diagnostics(diagnostics)),
         CompileError::UnsupportedArch { .. } => usage(format!("--arch: {error}")),
-        CompileError::NotLoaded { .. } | CompileError::Refused { .. } | CompileError::Worker(_) => {
-            Err(error.into())
-        }
+        CompileError::NotLoaded { .. }
+        | CompileError::Refused { .. }
+        | CompileError::Worker(_)
+        | CompileError::Stalled { .. }
+        | CompileError::Killed => Err(error.into()),
         CompileError::TooMuchSharedMemory { kernel, used, limit } => Ok(Rejection::Refused {
             line: None,
             message: format!(

@@ -19,6 +19,9 @@ use crate::judge::{CaseVerdict, Verdict, Wrong};
 use crate::report::Judged;
 use crate::trial::{Beside, Rates};
 
+/// That the compiler does not work at all here.
+pub(crate) const COMPILER_FAILS: &str = "the compiler fails on this machine even for a kernel that does nothing; see `ulimit -a`, and whether there is memory left";
+
 /// How the user would type a command of this program: by `cargo run` if that is how it was started.
 pub(crate) fn command(arguments: &str) -> String {
     let by_cargo = std::env::var_os("CARGO").is_some();

@@ -7,6 +7,7 @@ use std::io;
 use std::path::PathBuf;
 
 use sha2::{Digest, Sha256};
+use trust::file::{self, Patience, Readers};
 
 use crate::registry::{self, Entry};
 use crate::submission::Submission;
@@ -38,18 +39,35 @@ pub(crate) struct Progress {
     passed: BTreeMap<String, String>,
 }
 
+/// The folder in the workspace.
+const FOLDER: &str = ".warplings";
+
+/// Longer than the file ever is, in bytes.
+const MOST_BYTES: u64 = 1 << 20;
+
 const HEADER: &str =
     "# Exercises that passed, with the SHA-256 of the kernel. Kept by `checker`; safe to delete.\n";
 
 impl Progress {
-    /// What was remembered. An unreadable or damaged file is an empty one.
+    /// What was remembered. Of a damaged file, every line that can be read.
     pub(crate) fn load(workspace: &Workspace) -> Progress {
-        let text = std::fs::read_to_string(file(workspace)).unwrap_or_default();
-        let passed = text.lines().filter_map(|line| {
-            let (folder, hash) = line.split_once(' ')?;
-            Some((folder.to_owned(), hash.trim().to_owned()))
-        });
-        Progress { passed: passed.filter(|(folder, _)| !folder.starts_with('#')).collect() }
+        Progress::parse(&file::read(&path(workspace), MOST_BYTES).unwrap_or_default()).0
+    }
+
+    /// What a file says, and whether all of it could be read.
+    fn parse(bytes: &[u8]) -> (Progress, bool) {
+        let mut progress = Progress::default();
+        let mut is_whole = true;
+        let lines = bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+        for line in lines.filter(|line| !line.is_empty() && !line.starts_with(b"#")) {
+            match std::str::from_utf8(line).ok().and_then(|line| line.split_once(' ')) {
+                Some((folder, hash)) if hash.len() == 64 && hash.bytes().all(|c| c.is_ascii_hexdigit()) => {
+                    progress.passed.insert(folder.to_owned(), hash.to_owned());
+                }
+                _ => is_whole = false,
+            }
+        }
+        (progress, is_whole)
     }
 
     /// How far `entry` is, by the file that is there now.
@@ -73,40 +91,49 @@ impl Progress {
         self.passed.contains_key(entry.folder)
     }
 
-    /// Remembers that `text` passed or did not.
+    /// Remembers that `text` passed or did not. What others remember at the same time is kept too; a damaged file is kept as
+    /// `progress.txt.bak`.
     ///
     /// # Errors
     /// If the file can't be written, as in a read-only checkout.
     pub(crate) fn record(workspace: &Workspace, entry: &Entry, text: &str, passed: bool) -> io::Result<()> {
-        let mut progress = Progress::load(workspace);
+        let path = path(workspace);
+        // Nothing is written where nothing is to be remembered.
+        if !passed && !Progress::load(workspace).has_passed(entry) {
+            return Ok(());
+        }
+        let folder = workspace.root().join(FOLDER);
+        file::create_private_folder(&folder)?;
+        let lock = file::open_to_append(&folder.join("lock"))?;
+        // A file system without locks is used without: a pass that is lost can be had again.
+        let _ = file::lock(&lock, Patience::Endless);
+        file::clean(&path);
+        let bytes = file::read(&path, MOST_BYTES).unwrap_or_default();
+        let (mut progress, is_whole) = Progress::parse(&bytes);
+        if !is_whole {
+            file::replace(&path.with_extension("txt.bak"), &bytes, Readers::Umask)?;
+        }
         let before = progress.clone();
         if passed {
             progress.passed.insert(entry.folder.to_owned(), hash(text));
         } else if progress.passed.get(entry.folder) == Some(&hash(text)) {
             progress.passed.remove(entry.folder);
         }
-        if progress == before { Ok(()) } else { progress.save(workspace) }
-    }
-
-    fn save(&self, workspace: &Workspace) -> io::Result<()> {
-        let path = file(workspace);
-        let folder = path.parent().unwrap_or(workspace.root());
-        std::fs::create_dir_all(folder)?;
+        if progress == before && is_whole {
+            return Ok(());
+        }
         // The folder keeps itself out of the repository.
-        std::fs::write(folder.join(".gitignore"), "*\n")?;
+        file::create(&folder.join(".gitignore"), b"*\n", Readers::Umask)?;
         let mut text = HEADER.to_owned();
-        for (folder, hash) in &self.passed {
+        for (folder, hash) in &progress.passed {
             let _ = writeln!(text, "{folder} {hash}");
         }
-        let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
-        io::Write::write_all(&mut temporary, text.as_bytes())?;
-        temporary.persist(path)?;
-        Ok(())
+        file::replace(&path, text.as_bytes(), Readers::Umask)
     }
 }
 
-fn file(workspace: &Workspace) -> PathBuf {
-    workspace.root().join(".warplings").join("progress.txt")
+fn path(workspace: &Workspace) -> PathBuf {
+    workspace.root().join(FOLDER).join("progress.txt")
 }
 
 fn hash(text: &str) -> String {
@@ -152,11 +179,64 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_file_is_an_empty_one() {
+    fn of_a_damaged_file_what_can_be_read_is_kept_and_the_rest_backed_up() {
         let (_folder, workspace, entry) = scratch();
+        let others = &registry::all()[1..3];
+        for entry in others {
+            Progress::record(&workspace, entry, "good", true).expect("recorded");
+        }
+        let file = path(&workspace);
+        let mut bytes = std::fs::read(&file).expect("there");
+        bytes.extend(b"\xff\xfe nonsense\n\n05");
+        std::fs::write(&file, &bytes).expect("written");
+        assert!(others.iter().all(|entry| Progress::load(&workspace).has_passed(entry)));
         Progress::record(&workspace, entry, "good", true).expect("recorded");
-        std::fs::write(file(&workspace), b"\xff\xfe nonsense\n\n05").expect("written");
+        let progress = Progress::load(&workspace);
+        assert!(progress.has_passed(entry) && others.iter().all(|entry| progress.has_passed(entry)));
+        assert_eq!(std::fs::read(file.with_extension("txt.bak")).expect("kept"), bytes);
+        // A whole file is not backed up again.
+        std::fs::remove_file(file.with_extension("txt.bak")).expect("removed");
+        Progress::record(&workspace, entry, "better", true).expect("recorded");
+        assert!(!file.with_extension("txt.bak").exists());
+    }
+
+    #[test]
+    fn passes_at_the_same_time_are_all_remembered() {
+        let (_folder, workspace, _) = scratch();
+        let entries = registry::all();
+        std::thread::scope(|scope| {
+            for entry in entries {
+                let workspace = &workspace;
+                scope.spawn(move || Progress::record(workspace, entry, "good", true).expect("recorded"));
+            }
+        });
+        let progress = Progress::load(&workspace);
+        assert!(entries.iter().all(|entry| progress.has_passed(entry)), "{progress:?}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nothing_is_written_through_a_link_and_no_pipe_is_waited_for() {
+        use std::os::unix::fs::symlink;
+        let (folder, workspace, entry) = scratch();
+        let (mine, own) = (folder.path().join("mine"), folder.path().join(FOLDER));
+        std::fs::write(&mine, "mine").expect("written");
+        std::fs::create_dir(&own).expect("created");
+        symlink(&mine, own.join("progress.txt")).expect("linked");
+        symlink(&mine, own.join(".gitignore")).expect("linked");
+        Progress::record(&workspace, entry, "good", true).expect("recorded");
+        assert!(Progress::load(&workspace).has_passed(entry));
+        assert_eq!(std::fs::read(&mine).expect("there"), b"mine");
+        std::fs::remove_file(own.join("progress.txt")).expect("removed");
+        let pipe = own.join("progress.txt");
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0)
+            .expect("made");
         assert_eq!(Progress::load(&workspace), Progress::default());
-        assert_eq!(Progress::load(&workspace).next(&workspace).map(|next| next.folder), Some(entry.folder));
+        Progress::record(&workspace, entry, "good", true).expect("recorded");
+        assert!(Progress::load(&workspace).has_passed(entry));
+        // The whole folder is a link.
+        std::fs::rename(&own, folder.path().join("elsewhere")).expect("moved");
+        symlink(folder.path().join("elsewhere"), &own).expect("linked");
+        assert!(Progress::record(&workspace, entry, "better", true).is_err());
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use tempfile::NamedTempFile;
+use trust::file::{self, Readers};
 
 use crate::registry::Entry;
 
@@ -78,13 +78,8 @@ impl Workspace {
         }
         let folder = self.folder(entry);
         let written = std::fs::create_dir_all(&folder)
-            .and_then(|()| temporary(&folder, entry.exercise.stub.as_bytes()))
-            .and_then(|file| match file.persist_noclobber(&path) {
-                Ok(_) => Ok(true),
-                // Another checker was faster.
-                Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-                Err(error) => Err(error.error),
-            });
+            // Another checker may be faster; nothing is written over.
+            .and_then(|()| file::create(&path, entry.exercise.stub.as_bytes(), Readers::Umask));
         written.with_context(|| format!("{} cannot be created", path.display()))
     }
 
@@ -97,16 +92,17 @@ impl Workspace {
         if self.ensure_kernel(entry)? {
             return Ok(Reset::NothingToDo);
         }
-        if path.is_dir() {
-            bail!("{} is a folder; move it away first", path.display());
+        match path.metadata() {
+            Ok(metadata) if metadata.is_dir() => bail!("{} is a folder; move it away first", path.display()),
+            Ok(metadata) if !metadata.is_file() => bail!("{} is no file; move it away first", path.display()),
+            _ => {}
         }
         let old = std::fs::read(&path).with_context(|| format!("{} cannot be read", path.display()))?;
         if old == entry.exercise.stub.as_bytes() {
             return Ok(Reset::NothingToDo);
         }
         let backup = keep(&path, &old).with_context(|| format!("{} cannot be backed up", path.display()))?;
-        temporary(&self.folder(entry), entry.exercise.stub.as_bytes())
-            .and_then(|file| file.persist(&path).map_err(|error| error.error))
+        file::replace(&path, entry.exercise.stub.as_bytes(), Readers::Umask)
             .with_context(|| format!("{} cannot be replaced", path.display()))?;
         Ok(Reset::Done { backup })
     }
@@ -118,23 +114,13 @@ impl Workspace {
     }
 }
 
+/// Whether a folder is a course that is used when somebody is in it or below. One that somebody else put there, in `/tmp` for
+/// one, is none: passes and kernels would go to them.
 fn is_workspace(folder: &Path) -> bool {
-    folder.join("exercises").is_dir()
+    trust::owner::is_ours(folder)
+        && folder.join("exercises").is_dir()
         && folder.join("kernels").is_dir()
         && folder.join("Cargo.toml").is_file()
-}
-
-/// A complete file without its final name. It gets the permissions of any new file rather than those of a secret.
-fn temporary(folder: &Path, contents: &[u8]) -> io::Result<NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    let mut file = builder.prefix("kernel.cu.").suffix(".tmp").tempfile_in(folder)?;
-    file.write_all(contents)?;
-    Ok(file)
 }
 
 /// Writes `contents` beside `path`, under the first name that is free.

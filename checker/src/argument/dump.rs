@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use tempfile::NamedTempFile;
+use trust::file::{self, Readers};
 
 /// One `--dump`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,48 +33,50 @@ impl FromStr for Dump {
 
 /// A place that is known to be writable before the run starts.
 pub(crate) enum Sink {
-    /// Something that exists, opened but not yet changed.
-    Existing(File),
-    /// A file to be: appears under its name only when it is complete.
-    New(NamedTempFile, PathBuf),
+    /// A pipe or a device that the user named, opened.
+    Stream(File),
+    /// A file to be: appears under its name, in place of what is there, only when all of it is on the disk.
+    Whole(NamedTempFile, PathBuf),
 }
 
 impl Sink {
     /// Opens `path` for writing without changing what is there. A file that holds something is only taken if
-    /// `overwrite` says so.
+    /// `overwrite` says so. A link is followed, since the user named it.
     ///
     /// # Errors
     /// Why it can't be written.
     pub(crate) fn open(path: &Path, overwrite: bool) -> io::Result<Sink> {
-        if let Ok(metadata) = path.metadata() {
-            if metadata.is_file() && metadata.len() > 0 && !overwrite {
-                return Err(io::Error::new(
-                    io::ErrorKind::AlreadyExists,
-                    "it exists and is not empty; --force overwrites it",
-                ));
+        let real = match path.metadata() {
+            Ok(metadata) if metadata.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
+            Ok(metadata) if !metadata.is_file() => {
+                return OpenOptions::new().write(true).open(path).map(Sink::Stream);
             }
-            return OpenOptions::new().write(true).open(path).map(Sink::Existing);
-        }
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        Ok(Sink::New(NamedTempFile::new_in(folder)?, path.to_owned()))
+            Ok(metadata) => {
+                if metadata.len() > 0 && !overwrite {
+                    return Err(io::Error::new(
+                        io::ErrorKind::AlreadyExists,
+                        "it exists and is not empty; --force overwrites it",
+                    ));
+                }
+                // What may not be written to is not replaced either.
+                OpenOptions::new().write(true).open(path)?;
+                path.canonicalize()?
+            }
+            Err(_) => path.to_owned(),
+        };
+        Ok(Sink::Whole(file::prepare(&real, Readers::Umask)?, real))
     }
 
     /// Writes `bytes` in place of whatever was there.
     ///
     /// # Errors
-    /// Why it could not be written after all, such as a full disk.
+    /// Why it could not be written after all, such as a full disk. What was there is there still.
     pub(crate) fn write(self, bytes: &[u8]) -> io::Result<()> {
         match self {
-            Sink::Existing(mut file) => {
-                if file.metadata()?.is_file() {
-                    file.set_len(0)?;
-                }
-                file.write_all(bytes)
-            }
-            Sink::New(mut file, path) => {
-                file.write_all(bytes)?;
-                file.persist(path)?;
-                Ok(())
+            Sink::Stream(mut stream) => stream.write_all(bytes),
+            Sink::Whole(mut whole, path) => {
+                whole.write_all(bytes)?;
+                file::complete(whole, &path)
             }
         }
     }
@@ -110,6 +113,9 @@ mod tests {
         }
         assert_eq!(std::fs::read(&old).expect("readable"), b"abc");
         assert_eq!(std::fs::read(&new).expect("readable"), b"abc");
+        // What is dropped, as after a run that failed, leaves everything as it was.
+        drop(Sink::open(&old, true).expect("writable"));
+        assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 2);
         assert!(Sink::open(&folder.path().join("no/such/folder"), false).is_err());
         assert!(Sink::open(folder.path(), true).is_err());
     }

@@ -17,12 +17,16 @@ const LIMIT: Duration = Duration::from_secs(30);
 /// # Errors
 /// If no process can be started.
 pub(crate) fn draw(kernel: &Path, exercise: &str) -> Result<Option<String>> {
-    let folder = tempfile::tempdir().context("no temporary folder can be made")?;
+    let folder = trust::scratch::Scratch::new().context("no temporary folder can be made")?;
     let (picture, kernel) = (folder.path().join("look.svg"), kernel.canonicalize()?);
     let program = std::env::current_exe().context("this program's own file cannot be found")?;
     let mut command = Command::new(program);
     command.args(["look", exercise]).arg("--file").arg(kernel).arg("--svg").arg(&picture);
-    command.current_dir(folder.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+        .current_dir(trust::program::root())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let mut child = command.spawn().context("the drawing process cannot be started")?;

@@ -66,7 +66,7 @@ fn what_a_kernel_prints_does_not_steer_the_terminal() {
     let run = ["run", "loud.cu", "--grid", "1", "--block", "1", "--arg", "buf:f32:1"];
     let (code, out, _) = scratch.run(&run);
     assert_eq!(code, 0, "{out}");
-    assert!(out.contains("?[2Jgone?\n\tsecond line\n") && !out.contains('\u{1b}'), "{out:?}");
+    assert!(out.contains("\\u{1b}[2Jgone\\u{d}\n\tsecond line\n") && !out.contains('\u{1b}'), "{out:?}");
     let (_, value) = object(&scratch, &run);
     assert_eq!(value["printed"], "\u{1b}[2Jgone\r\n\tsecond line\n", "programs get what was printed");
 }

@@ -11,6 +11,7 @@ mod faults;
 mod gpu;
 mod grade;
 mod gradescope;
+mod hostile;
 mod program;
 mod report;
 mod scratch;

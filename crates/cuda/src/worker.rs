@@ -18,7 +18,7 @@ use std::path::PathBuf;
 pub(crate) use child::set_memory_limits;
 pub use parent::WorkerError;
 pub(crate) use parent::{Call, Session, call};
-pub(crate) use process::CPU_LIMIT;
+pub(crate) use process::{CPU_LIMIT, KILLED};
 
 /// The first argument that turns a program into a worker.
 pub(crate) const MARKER: &str = "--warplings-worker";

@@ -142,18 +142,6 @@ pub fn create_private_folder(path: &Path) -> io::Result<()> {
     }
 }
 
-/// A temporary folder that this user alone may look into.
-///
-/// # Errors
-///
-/// If it can't be made.
-pub fn temporary_folder() -> io::Result<tempfile::TempDir> {
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
-    builder.prefix("warplings-").tempdir()
-}
-
 /// Keeps every other process that asks for the same out, for as long as the file is open.
 ///
 /// # Errors
@@ -320,7 +308,6 @@ mod tests {
             open_to_append(&log).expect("opened").write_all(b"x").expect("written");
             replace(&whole, b"x", Readers::Owner).expect("written");
             assert_eq!((mode(&log), mode(&whole)), (0o600, 0o600));
-            assert_eq!(mode(temporary_folder().expect("made").path()), 0o700);
         }
 
         #[test]

@@ -6,4 +6,5 @@
 pub mod file;
 pub mod owner;
 pub mod program;
+pub mod scratch;
 pub mod text;

@@ -82,6 +82,18 @@ pub fn check_private(path: &Path) -> Result<(), Exposed> {
     Ok(())
 }
 
+/// Whether `path` belongs to this very user.
+pub fn is_own(path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let me = rustix::process::geteuid().as_raw();
+        path.symlink_metadata().is_ok_and(|metadata| metadata.uid() == me)
+    }
+    #[cfg(not(unix))]
+    path.exists()
+}
+
 /// Whether `path` belongs to this user, to the system's owner, or to whoever owns this program.
 pub fn is_ours(path: &Path) -> bool {
     !matches!(check(path), Err(Exposed::Foreign { .. } | Exposed::Unknown { .. }))

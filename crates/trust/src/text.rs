@@ -33,6 +33,25 @@ pub fn lines(text: &str) -> String {
     escape(text, |c| is_hidden(c) && !matches!(c, '\n' | '\t'))
 }
 
+/// A text for a terminal, with the colours of its writer: `ESC [ numbers m` stays, and so do lines and tabs.
+pub fn styled(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('\u{1b}') {
+        shown.push_str(&lines(before));
+        let style = after.strip_prefix('[').and_then(|codes| {
+            let end = codes.find(|c: char| !c.is_ascii_digit() && c != ';')?;
+            codes[end..].starts_with('m').then_some(end + 2)
+        });
+        // The colour itself, or the number of a character that begins something else.
+        shown.push_str(if style.is_some() { "\u{1b}" } else { "\\u{1b}" });
+        let end = style.unwrap_or(0);
+        shown.push_str(&after[..end]);
+        rest = &after[end..];
+    }
+    shown + &lines(rest)
+}
+
 /// A name of the file system as a text that can be shown. Two names that differ have labels that differ,
 /// those that are no text included: they name people.
 pub fn label(name: &OsStr) -> String {
@@ -135,6 +154,16 @@ mod tests {
             );
         }
         assert_eq!(one_line("a\nb\tc"), "a\\u{a}b\\u{9}c");
+    }
+
+    #[test]
+    fn colours_stay_and_nothing_else_that_steers() {
+        let red = "\u{1b}[1;31mred\u{1b}[0m\n\tx";
+        assert_eq!(styled(red), red);
+        assert_eq!(
+            styled("a\u{1b}[2J\u{1b}]0;t\u{7}\u{9b}1m\u{1b}"),
+            "a\\u{1b}[2J\\u{1b}]0;t\\u{7}\\u{9b}1m\\u{1b}"
+        );
     }
 
     #[test]

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::path::Path;
 
-use anstream::{eprintln, println};
 use indicatif::{ProgressBar, ProgressStyle};
 use owo_colors::OwoColorize;
 
@@ -12,6 +11,7 @@ use ::class::gradebook::Gradebook;
 use ::class::import::{Fate, Imported};
 use ::class::{Class, Exported, Merged, Outcome, Plan, PlanState};
 
+use super::out::{eprintln, println};
 use super::table::Table;
 use super::text::{paragraph, printable};
 use crate::message::{command, counted};

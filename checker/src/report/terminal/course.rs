@@ -3,9 +3,9 @@
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-use anstream::{eprintln, print, println};
 use owo_colors::OwoColorize;
 
+use super::out::{eprintln, print, println};
 use super::table::Table;
 use super::text::{hang, paragraph, refill};
 use crate::message;

@@ -18,11 +18,11 @@ impl FetchProgress {
     pub(crate) fn show(&mut self, step: &FetchStep) {
         match step {
             FetchStep::Downloading { tool, .. } if self.is_announced => {
-                anstream::eprintln!("trying {tool}");
+                super::out::eprintln!("trying {tool}");
                 self.spin("downloading");
             }
             FetchStep::Downloading { package, megabytes, tool, into } => {
-                anstream::eprintln!(
+                super::out::eprintln!(
                     "NVRTC, NVIDIA's compiler for kernels, is not on this machine.\n\
                      Fetching {package} ({megabytes} MB, once) with {tool} into {}",
                     into.display()
@@ -30,7 +30,7 @@ impl FetchProgress {
                 self.is_announced = true;
                 self.spin("downloading");
             }
-            FetchStep::ToolMissing { tool } => anstream::eprintln!("{tool} is not usable"),
+            FetchStep::ToolMissing { tool } => super::out::eprintln!("{tool} is not usable"),
             FetchStep::Unpacking => self.spin("unpacking"),
             FetchStep::Verifying => self.spin("verifying"),
             FetchStep::Done { .. } => {

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use anstream::{eprintln, println};
 use owo_colors::OwoColorize;
 
+use super::out::{eprintln, println};
 use super::table::Table;
 use super::text::{paragraph, printable};
 use crate::grade::{LeftOut, MISSING, Record};

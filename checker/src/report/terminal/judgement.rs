@@ -1,10 +1,10 @@
 //! The verdict on an exercise, from what was judged to the one next step.
 
-use anstream::println;
 use cuda::nvrtc::Diagnostic;
 use owo_colors::OwoColorize;
 
 use super::excerpt::{self, Source};
+use super::out::println;
 use super::table::Table;
 use super::text::{paragraph, printable};
 use crate::compile::{self, Rejection};

@@ -1,12 +1,12 @@
 //! Requests of a warp and the work of a block, drawn with letters: yours on the left, the reference's on the right.
 
-use anstream::{eprintln, println};
 use std::path::Path;
 
 use owo_colors::OwoColorize;
 use warpsim::{Space, WorstAccess};
 
 use super::excerpt::Source;
+use super::out::{eprintln, println};
 use crate::compile::Rejection;
 use crate::message::{self, territory};
 use crate::report::Looked;

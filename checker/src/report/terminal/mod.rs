@@ -8,6 +8,7 @@ mod grade;
 mod judgement;
 mod keys;
 mod look;
+mod out;
 mod probe;
 mod roofline;
 mod run;
@@ -48,7 +49,7 @@ pub(crate) fn announce_bugs() {
         let what =
             what.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
         let place = panic.location().map(|at| format!(" at {}:{}", at.file(), at.line())).unwrap_or_default();
-        anstream::eprintln!(
+        out::eprintln!(
             "{} {what}{place}\nThis is a bug in the checker, not in your kernel. Please report it with the kernel's source.",
             "internal error:".red().bold()
         );
@@ -57,7 +58,7 @@ pub(crate) fn announce_bugs() {
 
 /// Says, on standard error, which course is used where that is not plain.
 pub(crate) fn course_elsewhere(root: &Path) {
-    anstream::eprintln!("{}", paragraph(&format!("course: {}", message::course_elsewhere(root)), "  "));
+    out::eprintln!("{}", paragraph(&format!("course: {}", message::course_elsewhere(root)), "  "));
 }
 
 /// Prints an error that kept a command from being done.
@@ -69,5 +70,5 @@ pub(crate) fn error(error: &anyhow::Error) {
             said = format!("{said}: {cause}");
         }
     }
-    anstream::eprintln!("{}", paragraph(&format!("{} {said}", "error:".red().bold()), ""));
+    out::eprintln!("{}", paragraph(&format!("{} {said}", "error:".red().bold()), ""));
 }

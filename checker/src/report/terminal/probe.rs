@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use anstream::println;
 use owo_colors::OwoColorize;
 
+use super::out::println;
 use super::table::Table;
 use super::text::paragraph;
 use crate::ceiling::Probed;

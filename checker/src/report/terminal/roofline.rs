@@ -1,8 +1,8 @@
 //! Kernels under a roof, as a table.
 
-use anstream::println;
 use owo_colors::OwoColorize;
 
+use super::out::println;
 use super::table::Table;
 use super::text::paragraph;
 use crate::message;

@@ -1,11 +1,11 @@
 //! What `checker run` found.
 
-use anstream::println;
 use owo_colors::OwoColorize;
 use serde_json::Value;
 
 use super::excerpt::{self, Source};
 use super::judgement::rejection;
+use super::out::println;
 use super::table::Table;
 use super::text::{paragraph, printable_lines};
 use crate::message;

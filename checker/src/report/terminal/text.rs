@@ -3,6 +3,8 @@
 use std::io::IsTerminal;
 
 use crossterm::terminal;
+pub(super) use trust::text::{lines as printable_lines, one_line as printable};
+
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 
 /// Columns where there is no terminal, and the most where there is one: longer lines are hard to read.
@@ -86,16 +88,6 @@ fn refill_to(text: &str, width: usize) -> String {
     lines.iter().map(set).collect::<Vec<_>>().join("\n")
 }
 
-/// One line of what students and kernels chose: control characters would steer the terminal.
-pub(super) fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
-}
-
-/// The same of several lines; they and their tabs stay.
-pub(super) fn printable_lines(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() && !matches!(c, '\n' | '\t') { '?' } else { c }).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -132,11 +124,5 @@ mod tests {
         let set =
             "Some words that\ngo on.\n\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n\nAnd more.";
         assert_eq!(refill_to(hint, 16), set);
-    }
-
-    #[test]
-    fn nothing_steers_the_terminal() {
-        assert_eq!(printable("a\x1b[2J\nb\tc"), "a?[2J?b?c");
-        assert_eq!(printable_lines("a\x1b[2J\nb\tc\r"), "a?[2J\nb\tc?");
     }
 }

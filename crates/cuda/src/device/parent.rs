@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use trust::program;
+use trust::scratch::Scratch;
 
 use super::job::{BufferSpec, Done, Job, Reply, RunJob, Side, TimeJob, hand_over, take_back, take_stored};
 use super::{
@@ -235,11 +236,8 @@ fn check_args(args: &[Arg], buffers: &[Buffer<'_>]) -> Result<(), DeviceError> {
     Ok(())
 }
 
-fn private_folder() -> Result<tempfile::TempDir, DeviceError> {
-    tempfile::Builder::new()
-        .prefix("warplings-")
-        .tempdir()
-        .map_err(|error| DeviceError::Transfer(format!("no temporary folder: {error}")))
+fn private_folder() -> Result<Scratch, DeviceError> {
+    Scratch::new().map_err(|error| DeviceError::Transfer(format!("no temporary folder: {error}")))
 }
 
 /// What the driver is told: where to find itself, which GPUs to show, and to load code at once instead of in the

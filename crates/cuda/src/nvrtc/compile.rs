@@ -10,7 +10,7 @@ use super::resource::{self, KernelResources};
 use super::sandbox::SandboxLevel;
 use super::serve::{Job, Outcome, TASK};
 use super::{Arch, Toolchain};
-use crate::worker::{self, CPU_LIMIT, Call, WorkerError};
+use crate::worker::{self, CPU_LIMIT, Call, KILLED, WorkerError};
 
 /// A source and what it is compiled for.
 #[derive(Debug, Clone, Copy)]
@@ -131,6 +131,17 @@ pub enum CompileError {
         /// The limit.
         seconds: f64,
     },
+    /// The compiler was slow to use up its processor time: the machine is busy. Not the source's fault.
+    #[error(
+        "the compiler did not finish within {seconds} s, and had too little of the processor; try again on a less busy machine"
+    )]
+    Stalled {
+        /// The limit.
+        seconds: f64,
+    },
+    /// Somebody ended the compiler: the system for want of memory, or a person. Not the source's fault.
+    #[error("the compiler was ended from outside; this machine may be short of memory")]
+    Killed,
     /// The compiler ran out of memory.
     #[error("the compiler needed more than {mib} MiB of memory and was stopped; the source may expand without end", mib = limit_bytes >> 20)]
     OutOfMemory {
@@ -215,7 +226,7 @@ pub fn compile_with(
         env: &[],
     };
     let outcome = worker::call(command, &call, &job).map_err(|error| match error {
-        WorkerError::Timeout { seconds } => CompileError::Timeout { seconds },
+        WorkerError::Timeout { seconds } => CompileError::Stalled { seconds },
         WorkerError::OutOfMemory { bytes } => CompileError::OutOfMemory { limit_bytes: bytes },
         WorkerError::Died { how, .. } if how.contains(CPU_LIMIT) => {
             CompileError::Timeout { seconds: limits.cpu.as_secs_f64() }
@@ -224,6 +235,7 @@ pub fn compile_with(
         WorkerError::Died { stderr, .. } if ran_out(&stderr) => {
             CompileError::OutOfMemory { limit_bytes: limits.memory_bytes }
         }
+        WorkerError::Died { how, .. } if how.contains(KILLED) => CompileError::Killed,
         WorkerError::Died { how, .. } => CompileError::Crashed { how },
         other => CompileError::Worker(other),
     })?;

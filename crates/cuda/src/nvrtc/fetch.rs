@@ -14,6 +14,7 @@ use std::{fs, io};
 
 pub(super) use package::{PINNED, Package};
 use tool::{TOOLS, Tool, last_words};
+use trust::owner::{self, Exposed};
 
 use super::Arch;
 use super::cache::{self, TEMPORARY_PREFIX};
@@ -82,6 +83,14 @@ pub enum FetchError {
         folder: PathBuf,
         /// Why.
         source: io::Error,
+    },
+    /// Others may change what lies in the cache, and it would be run.
+    #[error("{not_found}\n\nIt was not fetched: {source}. WARPLINGS_CACHE names another folder.")]
+    Exposed {
+        /// Where it was looked for.
+        not_found: NotFound,
+        /// Who may write where.
+        source: Exposed,
     },
     /// There is no cache folder.
     #[error(
@@ -161,6 +170,11 @@ fn fetch_into(
         Ok(made) => made,
         Err(source) => return Err(FetchError::Cache { not_found, folder: cache.to_path_buf(), source }),
     };
+    // What lies there already was not found to be good, and a rename would leave it.
+    let place_of = if folder.exists() { &folder } else { cache };
+    if let Err(source) = owner::check_with_parents(place_of) {
+        return Err(FetchError::Exposed { not_found, source });
+    }
     cache::clean_temporary(cache);
     let downloaded = download(package, tools, &place, &folder, not_found, progress)?;
     progress(FetchStep::Unpacking);
@@ -175,7 +189,9 @@ fn fetch_into(
         }
     }
     progress(FetchStep::Done { folder: folder.clone() });
-    find::in_folder(&folder, Origin::Cache).map_err(FetchError::Unpack)
+    let found = find::in_folder(&folder, Origin::Cache).map_err(FetchError::Unpack)?;
+    find::check(&found).map_err(|exposed| FetchError::Unpack(exposed.to_string()))?;
+    Ok(found)
 }
 
 /// Gives the folder that holds the wheel or, with uv, what was in it.
@@ -357,6 +373,35 @@ mod tests {
                 }
             });
             assert_eq!(world.cached(), ["cuda-1"]);
+        }
+
+        #[test]
+        fn nothing_is_fetched_to_where_others_may_change_it() {
+            use std::os::unix::fs::PermissionsExt;
+            let world = world();
+            fs::create_dir(world.cache()).unwrap();
+            fs::set_permissions(world.cache(), fs::Permissions::from_mode(0o777)).unwrap();
+            let good = world.python("good", DOWNLOADS);
+            let error = world.fetch(&[&good]).0.unwrap_err();
+            assert!(matches!(error, FetchError::Exposed { .. }), "{error}");
+            fs::set_permissions(world.cache(), fs::Permissions::from_mode(0o755)).unwrap();
+            let found = world.fetch(&[&good]).0.unwrap();
+            // A planted folder of the right name is not taken for the result of a fetch.
+            let folder = found.library.parent().unwrap();
+            fs::set_permissions(folder, fs::Permissions::from_mode(0o777)).unwrap();
+            assert!(matches!(world.fetch(&[&good]).0, Err(FetchError::Exposed { .. })));
+        }
+
+        /// Whatever the user's umask is, what is run later is writable to its owner alone.
+        #[test]
+        fn what_is_fetched_is_not_writable_to_others() {
+            use std::os::unix::fs::PermissionsExt;
+            let world = world();
+            let open = world.python("open", "umask 0; cp $here/lib* $dest; chmod 666 $dest/lib*");
+            let found = world.fetch(&[&open]).0.unwrap();
+            for path in [&found.library, &found.builtins, &found.library.parent().unwrap().to_path_buf()] {
+                assert_eq!(path.metadata().unwrap().permissions().mode() & 0o022, 0, "{}", path.display());
+            }
         }
 
         #[test]

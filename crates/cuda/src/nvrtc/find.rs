@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::{fmt, fs, io};
 
 use surroundings::Surroundings;
+use trust::owner::{self, Exposed};
 
 use super::Arch;
 use super::fetch::{PINNED, Package};
@@ -177,14 +178,27 @@ fn search(surroundings: &Surroundings, arch: Arch) -> Result<Toolchain, NotFound
     match &surroundings.cache {
         Some(cache) => {
             let dir = cached(cache, &PINNED);
-            if let Some(found) = look_in(&dir, None, Origin::Cache, &mut searched) {
-                return Ok(found);
+            match look_in(&dir, None, Origin::Cache, &mut searched).map(|found| (check(&found), found)) {
+                Some((Ok(()), found)) => return Ok(found),
+                Some((Err(exposed), _)) => {
+                    searched.push(format!("cache folder {}: left alone, since {exposed}", cache.display()));
+                }
+                None => searched.push(format!("cache folder {}: nothing yet", cache.display())),
             }
-            searched.push(format!("cache folder {}: nothing yet", cache.display()));
         }
         None => searched.push("cache folder: none, since HOME is not set".into()),
     }
     Err(NotFound { searched, wrong_variable: false })
+}
+
+/// Whether nobody else may have put these libraries there: they are run.
+///
+/// # Errors
+///
+/// What others may change.
+pub(super) fn check(found: &Toolchain) -> Result<(), Exposed> {
+    owner::check_with_parents(&found.library)?;
+    owner::check_with_parents(&found.builtins)
 }
 
 /// Where a fetched package lies in the cache.
@@ -356,6 +370,25 @@ mod tests {
         around.cache = Some(root.path().join("empty"));
         let text = search(&around, Arch::SM_80).unwrap_err().to_string();
         assert!(text.contains("not on this machine") && text.contains("pip install"), "{text}");
+    }
+
+    /// Anybody may set `WARPLINGS_CACHE=/tmp/cache`, and anybody else may have been there first.
+    #[cfg(unix)]
+    #[test]
+    fn a_cache_that_others_may_write_to_is_left_alone() {
+        use std::os::unix::fs::PermissionsExt;
+        let root = tempfile::tempdir().unwrap();
+        let dir = folder(root.path(), &format!("cache/cuda-{}", PINNED.version), PAIR_12);
+        let around = Surroundings { cache: Some(root.path().join("cache")), ..Default::default() };
+        assert!(search(&around, Arch::SM_80).is_ok());
+        for path in [root.path().join("cache"), dir.clone(), dir.join(PAIR_12[0]), dir.join(PAIR_12[1])] {
+            let before = path.metadata().unwrap().permissions();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o777)).unwrap();
+            let text = search(&around, Arch::SM_80).unwrap_err().to_string();
+            assert!(text.contains("left alone") && text.contains("chmod go-w"), "{text}");
+            fs::set_permissions(&path, before).unwrap();
+        }
+        assert!(search(&around, Arch::SM_80).is_ok());
     }
 
     #[test]

@@ -46,6 +46,34 @@ pub(super) fn enter() -> SandboxLevel {
     }
 }
 
+/// Shuts this process in as far as the loader lets: libraries can be read, and that is all. It comes before a library is
+/// loaded, since loading runs what is in it.
+pub(super) fn enter_to_load() {
+    leave_reading();
+    refuse_other_calls();
+}
+
+/// Landlock that lets files be read and nothing else.
+#[cfg(target_os = "linux")]
+fn leave_reading() {
+    use landlock::{
+        ABI, Access, AccessFs, AccessNet, PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreatedAttr,
+        Scope,
+    };
+    let restrict = || -> Result<_, Box<dyn std::error::Error>> {
+        let reading = AccessFs::ReadFile | AccessFs::ReadDir;
+        let ruleset = Ruleset::default()
+            .handle_access(AccessFs::from_all(ABI::V5))?
+            .handle_access(AccessNet::from_all(ABI::V5))?
+            .scope(Scope::from_all(ABI::V6))?
+            .create()?
+            .add_rule(PathBeneath::new(PathFd::new("/")?, reading))?;
+        Ok(ruleset.restrict_self()?)
+    };
+    // Where the kernel lacks it, `enter` says so.
+    let _ = restrict();
+}
+
 /// Landlock with no rule at all: every access that it knows is refused.
 #[cfg(target_os = "linux")]
 fn close_files() -> bool {
@@ -67,8 +95,19 @@ fn close_files() -> bool {
 /// covers what Landlock does not: telling whether a path exists, UDP, starting programs.
 #[cfg(target_os = "linux")]
 fn filter_calls() -> bool {
+    refuse(PATH_CALLS, libc::ENOENT) && refuse_other_calls()
+}
+
+#[cfg(target_os = "linux")]
+fn refuse_other_calls() -> bool {
+    refuse(OTHER_CALLS, libc::EPERM)
+}
+
+/// Has these system calls fail with `errno` from now on.
+#[cfg(target_os = "linux")]
+fn refuse(calls: &[i64], errno: i32) -> bool {
     use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch};
-    let refuse = |calls: &[i64], errno: i32| {
+    let apply = || {
         let arch: TargetArch = std::env::consts::ARCH.try_into().ok()?;
         let rules = calls.iter().map(|&call| (call, Vec::new())).collect();
         let refuse = SeccompAction::Errno(errno.unsigned_abs());
@@ -76,7 +115,7 @@ fn filter_calls() -> bool {
         let program: BpfProgram = filter.try_into().ok()?;
         seccompiler::apply_filter(&program).ok()
     };
-    refuse(PATH_CALLS, libc::ENOENT).and_then(|()| refuse(OTHER_CALLS, libc::EPERM)).is_some()
+    apply().is_some()
 }
 
 /// Calls that take a path. They answer as if nothing existed, so that a source cannot find out what does.
@@ -146,6 +185,14 @@ fn close_files() -> bool {
 }
 
 #[cfg(not(target_os = "linux"))]
+fn leave_reading() {}
+
+#[cfg(not(target_os = "linux"))]
 fn filter_calls() -> bool {
+    false
+}
+
+#[cfg(not(target_os = "linux"))]
+fn refuse_other_calls() -> bool {
     false
 }

@@ -14,6 +14,9 @@ pub(crate) const TASK: &str = "compile";
 /// Largest PTX plus cubin that is handed back; a source that needs more is a bomb.
 const LARGEST_OUTPUT: usize = 64 << 20;
 
+/// What a main thread has by default.
+const STACK_BYTES: usize = 8 << 20;
+
 /// How the assembler begins a message about a line of the PTX.
 pub(super) const ASSEMBLERS_PLACE: &str = "ptx input, line ";
 
@@ -57,12 +60,25 @@ pub(crate) fn serve(request: &[u8]) -> Result<Vec<u8>, postcard::Error> {
 }
 
 fn run(job: &Job) -> Outcome {
+    // Whatever the library does when it is loaded, it writes to no file, reaches no network and starts no program.
+    sandbox::enter_to_load();
     let nvrtc = match Nvrtc::load(&job.library, &job.builtins) {
         Ok(nvrtc) => nvrtc,
         Err(error) => return Outcome::NotLoaded { message: with_source(&error) },
     };
     worker::set_memory_limits(job.memory_bytes, job.cpu_seconds);
     let sandbox = sandbox::enter();
+    // A thread, which starts shut in as this one is: how deep the compiler may go is not for the shell's stack limit to say.
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
+        match thread.spawn_scoped(scope, || compile(&nvrtc, job, sandbox)) {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            Err(error) => Outcome::NotLoaded { message: format!("no thread can be started: {error}") },
+        }
+    })
+}
+
+fn compile(nvrtc: &Nvrtc, job: &Job, sandbox: SandboxLevel) -> Outcome {
     match nvrtc.compile(&input(job), &job.options) {
         Ok(output) => {
             let bytes = output.ptx.len() + output.cubin.len();
@@ -74,7 +90,7 @@ fn run(job: &Job) -> Outcome {
             let ptx = match code {
                 0 => output.ptx,
                 // The assembler names lines of the PTX: it takes that PTX to find the source's lines.
-                _ if log.contains(ASSEMBLERS_PLACE) => ptx_alone(&nvrtc, job).unwrap_or_default(),
+                _ if log.contains(ASSEMBLERS_PLACE) => ptx_alone(nvrtc, job).unwrap_or_default(),
                 _ => Vec::new(),
             };
             Outcome::Ran {

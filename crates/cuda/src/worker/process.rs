@@ -8,6 +8,9 @@ use std::time::{Duration, Instant};
 /// How a process is described that used up its processor time.
 pub(crate) const CPU_LIMIT: &str = ", processor time limit";
 
+/// How a process is described that somebody killed.
+pub(crate) const KILLED: &str = ", killed";
+
 /// Kills without asking; a process that is gone already is fine.
 pub(crate) fn kill(child: &mut Child) {
     let _ = child.kill();
@@ -36,7 +39,7 @@ pub(crate) fn describe(status: ExitStatus) -> String {
             libc::SIGBUS => ", bus error",
             libc::SIGILL => ", illegal instruction",
             libc::SIGFPE => ", arithmetic error",
-            libc::SIGKILL => ", killed",
+            libc::SIGKILL => KILLED,
             libc::SIGXCPU => CPU_LIMIT,
             libc::SIGSYS => ", forbidden system call",
             _ => "",

@@ -35,6 +35,26 @@ pub(super) fn unpack(package: &Package, downloaded: &Path, to: &Path) -> Result<
         }
         unzip(wheel, path, to)?;
     }
+    close(to).map_err(|error| failed(to, &error))
+}
+
+/// Takes the right to write from everybody but the owner, whatever the `umask`: what lies here will be run.
+#[cfg(unix)]
+fn close(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let is_folder = path.is_dir();
+    let mode = if is_folder { 0o755 } else { 0o644 };
+    fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
+    if is_folder {
+        for entry in fs::read_dir(path)? {
+            close(&entry?.path())?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn close(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
