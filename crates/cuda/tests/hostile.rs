@@ -12,10 +12,10 @@ use common::{compile, request, toolchain, worker};
 use cuda::nvrtc::{self, CompileError, Toolchain};
 use cuda::worker;
 
-/// Compiles within `seconds`; gives the error and how long it took.
+/// Compiles with `seconds` of a processor; gives the error and how long it took.
 fn attack(source: &str, seconds: u64) -> (CompileError, Duration) {
     let mut request = request(source);
-    request.limits.wall = Duration::from_secs(seconds);
+    request.limits.cpu = Duration::from_secs(seconds);
     let started = Instant::now();
     let error = nvrtc::compile_with(&worker(), toolchain(), &request).expect_err("this must not compile");
     (error, started.elapsed())
@@ -206,6 +206,39 @@ fn a_corrupted_library_is_an_error_and_not_a_hang() {
     fs::write(&library, b"not a library").unwrap();
     let error = nvrtc::compile_with(&worker(), &broken, &request("__global__ void k() {}")).unwrap_err();
     assert!(matches!(error, CompileError::NotLoaded { .. }), "{error:?}");
+}
+
+/// Loading a library runs what is in it: it writes no file, reaches no network and starts no program.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_library_that_attacks_when_it_is_loaded_gets_nowhere() {
+    if !matches!(compile("__global__ void k() {}").unwrap().sandbox, nvrtc::SandboxLevel::Closed) {
+        eprintln!("skipped: this kernel offers only part of the sandbox");
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let (source, library, written) =
+        (dir.path().join("evil.c"), dir.path().join("libevil.so"), dir.path().join("written"));
+    let text = format!(
+        "#include <stdio.h>\n#include <stdlib.h>\n#include <sys/socket.h>\n#include <unistd.h>\n\
+         __attribute__((constructor)) static void attack(void) {{\n\
+         FILE* file = fopen(\"{0}\", \"w\");\n\
+         int socket_opened = socket(AF_INET, SOCK_STREAM, 0) >= 0;\n\
+         fprintf(stderr, \"attack: %d %d\\n\", file != 0, socket_opened);\n\
+         execl(\"/bin/sh\", \"sh\", \"-c\", \"echo x > {0}\", (char*)0);\n_exit(9); }}\n",
+        written.display()
+    );
+    fs::write(&source, text).unwrap();
+    let made = Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&library).arg(&source).status();
+    if !made.is_ok_and(|status| status.success()) {
+        eprintln!("skipped: there is no C compiler");
+        return;
+    }
+    // It does run where nothing holds it.
+    let evil = Toolchain { library: library.clone(), builtins: library, ..toolchain().clone() };
+    let error = nvrtc::compile_with(&worker(), &evil, &request("__global__ void k() {}")).unwrap_err();
+    assert!(matches!(&error, CompileError::Crashed { how } if how.contains("exit code 9")), "{error:?}");
+    assert!(!written.exists());
 }
 
 #[test]
