@@ -122,6 +122,23 @@ impl Sm {
     /// 12.0 (RTX 50).
     pub const SM_120: Sm = late((12, 0), 48, 24, 100);
 
+    /// The SM of a compute capability; for one that is not listed, that of the nearest lower one of the same major version.
+    pub fn of_capability(capability: (u32, u32)) -> Option<Sm> {
+        let all = [
+            Sm::SM_60,
+            Sm::SM_70,
+            Sm::SM_75,
+            Sm::SM_80,
+            Sm::SM_86,
+            Sm::SM_89,
+            Sm::SM_90,
+            Sm::SM_100,
+            Sm::SM_120,
+        ];
+        let fits = |sm: &Sm| sm.capability.0 == capability.0 && sm.capability <= capability;
+        all.into_iter().rfind(fits)
+    }
+
     /// Blocks and warps of one kernel that fit at a time.
     pub fn occupancy(&self, block: BlockResources) -> Occupancy {
         let warps = block.threads.div_ceil(limits::WARP_SIZE).max(1);
@@ -222,6 +239,13 @@ mod tests {
         }
         assert_eq!(GpuModel::named("4090"), None);
         assert_eq!(GpuModel::named(""), None);
+    }
+
+    #[test]
+    fn a_capability_between_two_is_the_lower_one() {
+        let of = |major, minor| Sm::of_capability((major, minor)).map(|sm| sm.capability);
+        assert_eq!((of(9, 0), of(8, 7), of(8, 9)), (Some((9, 0)), Some((8, 6)), Some((8, 9))));
+        assert_eq!((of(5, 2), of(11, 0)), (None, None));
     }
 
     #[test]
