@@ -1,5 +1,6 @@
 //! Sentences that people read, in one place so that they can be translated.
 
+pub(crate) mod forecast;
 pub(crate) mod grading;
 pub(crate) mod run;
 pub(crate) mod territory;
@@ -116,7 +117,7 @@ pub(crate) fn verdict(verdict: Verdict) -> &'static str {
         Verdict::TooSlow => "right, but too slow",
         Verdict::Unsupported => "not judged: it uses what the simulator does not support",
         Verdict::NotJudged => "not judged",
-        Verdict::Inconclusive => "inconclusive: the times are too noisy to tell",
+        Verdict::Inconclusive => "inconclusive",
         Verdict::NotBelievable => "not believed: faster than the hardware allows",
     }
 }
@@ -311,6 +312,9 @@ pub(crate) fn next_step(judged: &Judged<'_>) -> String {
         Verdict::LaunchError => "change the launch lines at the top of the kernel".to_owned(),
         Verdict::NotJudged | Verdict::Unsupported => {
             format!("see what works on this machine: {}", command("doctor"))
+        }
+        Verdict::Inconclusive if judged.trial.timing.is_none() => {
+            format!("see what would make it faster: {}", command(&format!("why {number:02}")))
         }
         Verdict::Inconclusive => "run it again on a GPU that nothing else uses".to_owned(),
         Verdict::NotBelievable => "make sure that every launch does all of the work".to_owned(),

@@ -57,6 +57,7 @@ pub(super) fn with_arguments(command: Command, is_required: bool) -> Command {
                 .requires("exercise")
                 .help("auto: the simulator's checks, then the clock of a GPU if there is one"),
         )
+        .arg(gpu_argument().requires("exercise"))
         .arg(Arg::new("beside").long("beside").action(ArgAction::SetTrue).requires("exercise").help(
             "On a GPU, time cuBLAS or the driver's own copy beside the kernel, if one does the same work",
         ))
@@ -68,6 +69,20 @@ pub(super) fn with_arguments(command: Command, is_required: bool) -> Command {
                 .hide(true),
         )
         .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print one JSON object"))
+}
+
+/// For which GPU to predict times.
+pub(super) fn gpu_argument() -> Arg {
+    Arg::new("gpu")
+        .long("gpu")
+        .value_name("NAME")
+        .help("Predict the time on this GPU: a name like h200 or rtx4090, or a data file as `probe --calibrate` writes it [default: h200, where there is no GPU]")
+}
+
+/// The machine that `--engine` and `--gpu` name.
+pub(super) fn machine(matches: &ArgMatches) -> Result<Machine> {
+    let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
+    Machine::choose(text("engine").unwrap_or("auto"), text("gpu"))
 }
 
 pub(super) fn execute(matches: &ArgMatches) -> Result<Exit> {
@@ -98,7 +113,7 @@ pub(super) fn execute(matches: &ArgMatches) -> Result<Exit> {
         }
     };
     let seed = order.as_ref().map(|order| order.seed).or_else(|| matches.get_one("seed").copied());
-    let machine = Machine::choose(matches.get_one::<String>("engine").map_or("auto", String::as_str))?;
+    let machine = machine(matches)?;
     let bench = Bench {
         toolchain: &toolchain::ready()?,
         machine: &machine,
@@ -142,6 +157,7 @@ impl Bench<'_> {
             seed: self.seed,
             wall_limit: self.wall_limit,
             engine: self.machine.engine(),
+            predicted_for: self.machine.predicted_for(),
             with_reference: true,
             with_yardstick: self.with_yardstick,
         };

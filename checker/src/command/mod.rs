@@ -19,6 +19,7 @@ mod status;
 mod toolchain;
 mod verify;
 mod watch;
+mod why;
 
 use anyhow::Result;
 use clap::{ArgMatches, Command};
@@ -40,6 +41,7 @@ const COMMANDS: &[(Make, Execute)] = &[
     (hint::make_command, hint::execute),
     (watch::make_command, watch::execute),
     (look::make_command, look::execute),
+    (why::make_command, why::execute),
     (roofline::make_command, roofline::execute),
     (reset::make_command, reset::execute),
     (solution::make_command, solution::execute),

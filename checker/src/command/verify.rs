@@ -12,7 +12,7 @@ use cuda::nvrtc::Toolchain;
 use exercise::{Case, Exercise, Expectation, ExpectationError, Goal};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
-use super::{course, toolchain};
+use super::{course, judge, toolchain};
 use crate::compile::{self, Rejection};
 use crate::exit::Exit;
 use crate::judge::timing::Decision;
@@ -37,6 +37,7 @@ pub(super) fn make_command() -> Command {
                 .default_value("sim")
                 .help("auto: the simulator, then the clock of a GPU for what is right; gpu: the GPU alone"),
         )
+        .arg(judge::gpu_argument())
         .arg(
             Arg::new("repeat")
                 .long("repeat")
@@ -63,7 +64,7 @@ pub(super) fn execute(matches: &ArgMatches) -> Result<Exit> {
     for entry in registry::all().iter().filter(|entry| only.is_none_or(|only| only.folder == entry.folder)) {
         candidates.extend(candidates_of(entry, &workspace)?);
     }
-    let machine = Machine::choose(matches.get_one::<String>("engine").map_or("sim", String::as_str))?;
+    let machine = judge::machine(matches)?;
     let bench = Bench {
         toolchain: &toolchain,
         machine: &machine,
@@ -101,7 +102,7 @@ impl Bench<'_> {
         };
         let trials: Vec<(Trial, Duration)> = jobs.par_iter().map(examine).collect::<Result<_>>()?;
         let rows: Vec<Verified> = match self.machine {
-            Machine::Sim(_) => {
+            Machine::Sim(..) => {
                 jobs.iter().zip(trials).map(|(candidate, trial)| self.row(candidate, &trial)).collect()
             }
             Machine::SimThenGpu(gpu) | Machine::Gpu(gpu) => clocked::time_all(self, &jobs, trials, gpu)?,
@@ -124,6 +125,7 @@ impl Bench<'_> {
             name: "kernel.cu",
             seed: DEFAULT_SEED,
             engine: self.machine.engine(),
+            predicted_for: self.machine.predicted_for(),
             with_reference: false,
             with_yardstick: self.with_yardstick,
         }
@@ -284,7 +286,9 @@ fn on_gpu(source: &str) -> Option<&str> {
 /// it, where anything judges that.
 fn baseline(exercise: &Exercise, goal: Goal, trial: &Trial) -> (String, bool) {
     let Exercise { requirements, not_judged_here, .. } = exercise;
-    let is_judged = trial.timing.is_some() || !requirements.is_empty() && not_judged_here.is_none();
+    let is_foretold = matches!(trial.foretold, Some(Ok(_)));
+    let is_judged =
+        trial.timing.is_some() || is_foretold || !requirements.is_empty() && not_judged_here.is_none();
     let is_slow = trial.verdict == Verdict::TooSlow;
     let (expected, is_as_fast) = match goal {
         Goal::Position(_) if is_judged => ("right, too slow", is_slow),
@@ -292,6 +296,12 @@ fn baseline(exercise: &Exercise, goal: Goal, trial: &Trial) -> (String, bool) {
         _ => ("right", true),
     };
     (expected.to_owned(), is_right(trial) && is_as_fast)
+}
+
+/// The predicted speed-up, and what was needed.
+fn forecast(trial: &Trial) -> String {
+    let Some(Ok(foretold)) = &trial.foretold else { return String::new() };
+    format!(" ({:.2}x of {:.2}x predicted)", foretold.forecast.speedup(), foretold.forecast.needed)
 }
 
 fn is_right(trial: &Trial) -> bool {
@@ -364,7 +374,8 @@ fn summary(trial: &Trial) -> String {
                 return format!("too_slow {:.2}x of {:.2}x", timing.speedup(), timing.needed);
             }
             let missed = trial.requirements.iter().filter(|row| row.met == Some(false));
-            format!("too_slow {}", missed.map(|row| row.requirement.key).collect::<Vec<_>>().join(" "))
+            let missed = missed.map(|row| row.requirement.key).collect::<Vec<_>>().join(" ");
+            format!("too_slow {missed}{}", forecast(trial)).replace("  ", " ")
         }
         Verdict::CompileError | Verdict::LaunchError | Verdict::Unsupported => {
             let why = trial.rejection.as_ref().map(message::rejection).unwrap_or_default();
@@ -376,11 +387,10 @@ fn summary(trial: &Trial) -> String {
                 wrong.and_then(|case| case.wrong.as_ref()).and_then(|wrong| wrong.comparison.pattern);
             pattern.map_or_else(|| "wrong_values".to_owned(), |pattern| format!("wrong_values: {pattern}"))
         }
-        Verdict::Passed
-        | Verdict::Timeout
-        | Verdict::NotJudged
-        | Verdict::Inconclusive
-        | Verdict::NotBelievable => trial.verdict.name().to_owned(),
+        Verdict::Inconclusive => format!("inconclusive{}", forecast(trial)),
+        Verdict::Passed | Verdict::Timeout | Verdict::NotJudged | Verdict::NotBelievable => {
+            trial.verdict.name().to_owned()
+        }
     }
 }
 

@@ -7,10 +7,9 @@ use anyhow::Result;
 use clap::{Arg, ArgMatches, Command};
 
 use super::course;
-use super::judge::Bench;
+use super::judge::{self, Bench};
 use super::toolchain;
 use crate::exit::Exit;
-use crate::machine::Machine;
 use crate::progress::Progress;
 use crate::registry::{self, Entry};
 use crate::report;
@@ -41,6 +40,7 @@ pub(super) fn make_command() -> Command {
                 .default_value("auto")
                 .help("auto: the simulator's checks, then the clock of a GPU if there is one"),
         )
+        .arg(judge::gpu_argument())
 }
 
 pub(super) fn execute(matches: &ArgMatches) -> Result<Exit> {
@@ -52,7 +52,7 @@ pub(super) fn execute(matches: &ArgMatches) -> Result<Exit> {
             .or(registry::all().last())
             .unwrap_or(&registry::all()[0]),
     };
-    let machine = Machine::choose(matches.get_one::<String>("engine").map_or("auto", String::as_str))?;
+    let machine = judge::machine(matches)?;
     let bench = Bench {
         toolchain: &toolchain::ready()?,
         machine: &machine,

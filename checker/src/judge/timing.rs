@@ -21,7 +21,7 @@ pub(crate) const LOOKS: usize = 3;
 const ALPHA: f64 = 0.05;
 
 /// A baseline that the reference hardly beats tells nothing.
-const LEAST_SPREAD: f64 = 1.25;
+pub(super) const LEAST_SPREAD: f64 = 1.25;
 
 /// The shortest time worth measuring, in empty launches.
 const LEAST_EMPTY_LAUNCHES: f64 = 20.0;
@@ -142,7 +142,8 @@ pub(crate) fn judge_timing(
     }
 }
 
-fn margin(goal: Goal, round: &Round) -> f64 {
+/// How far the student is from the limit, as the logarithm of a ratio of times.
+pub(super) fn margin(goal: Goal, round: &Round) -> f64 {
     let speedup = (round.baseline / round.student).ln();
     match goal {
         Goal::Position(position) => speedup - position * (round.baseline / round.reference).ln(),

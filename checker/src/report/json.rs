@@ -1,5 +1,6 @@
 //! One JSON value on standard output, for programs. Names and their order are part of the interface.
 
+use clock::Prediction;
 use cuda::nvrtc::Diagnostic;
 use exercise::{Bound, Exercise, GpuModel, Limit, Occupancy, Size};
 use serde::Serialize;
@@ -7,18 +8,19 @@ use serde_json::{Map, Value, json};
 use trust::text;
 use warpsim::{Counters, Space, TouchedWord, WorstAccess};
 
-use super::{Examined, Graded, Judged, Looked, Placed, PlacedKernel, Run, RunVerdict, Verified};
+use super::{Examined, Explained, Graded, Judged, Looked, Placed, PlacedKernel, Run, RunVerdict, Verified};
 use crate::ceiling::Probed;
 use crate::compile::{self, Rejection, Resources};
 use crate::finding::{Finding, Site};
 use crate::grade::LeftOut;
+use crate::judge::forecast::Forecast;
 use crate::judge::timing::{Round, Timing};
 use crate::judge::{CaseJudgement, RequirementJudgement, Wrong};
 use crate::message;
 use crate::progress::State;
 use crate::registry::Entry;
 use crate::submission::Submission;
-use crate::trial::{Rates, Survey, Territory};
+use crate::trial::{Foretold, Rates, Survey, Territory};
 
 pub(super) fn judged(judged: &Judged<'_>) {
     print(&judgement(judged));
@@ -123,6 +125,17 @@ pub(super) fn looked(looked: &Looked<'_>) {
         json!({"index": looked.block, "yours": work(looked.yours), "reference": looked.reference.map(work)});
     object.insert("block".to_owned(), pair);
     print(&object);
+}
+
+pub(super) fn explained(explained: &Explained<'_>) {
+    print(&json!({
+        "gpu": explained.gpu.name,
+        "checked": explained.gpu.checked,
+        "size": explained.size,
+        "file": explained.submission.path.display().to_string(),
+        "yours": whereabouts(explained.yours),
+        "reference": explained.reference.as_ref().map(whereabouts),
+    }));
 }
 
 pub(super) fn placed(placed: &Placed<'_>) {
@@ -295,6 +308,8 @@ fn judgement(judged: &Judged<'_>) -> Value {
         "cases": trial.cases.iter().map(|c| case(exercise, c, &name)).collect::<Vec<_>>(),
         "requirements": trial.requirements.iter().map(requirement).collect::<Vec<_>>(),
         "timing": trial.timing.as_ref().map(|timing| timed(timing, trial.rates.as_ref())),
+        "forecast": trial.foretold.as_ref().and_then(|foretold| foretold.as_ref().ok()).map(forecast),
+        "not_predicted": trial.foretold.as_ref().and_then(|foretold| foretold.as_ref().err()),
         "not_timed": trial.not_timed,
         "not_judged_here": exercise.not_judged_here,
         "message": trial.rejection.as_ref().map(message::rejection),
@@ -305,6 +320,37 @@ fn judgement(judged: &Judged<'_>) -> Value {
     });
     object["next"] = json!(message::next_step(judged));
     object
+}
+
+/// Predicted times, and what they go to.
+fn forecast(foretold: &Foretold) -> Value {
+    let Forecast { times, needed, position, margin, band, outlook } = foretold.forecast;
+    json!({
+        "gpu": foretold.gpu,
+        "checked": foretold.check,
+        "milliseconds": {"baseline": times.baseline, "reference": times.reference, "yours": times.student},
+        "speedup": foretold.forecast.speedup(),
+        "needed": needed,
+        "reference_speedup": foretold.forecast.reference_speedup(),
+        "position": position,
+        "margin": margin,
+        "error": band,
+        "outlook": message::forecast::outlook_name(outlook),
+        "yours": whereabouts(&foretold.prediction),
+        "reference": whereabouts(&foretold.reference),
+    })
+}
+
+/// Where a predicted time goes.
+fn whereabouts(prediction: &Prediction) -> Value {
+    let causes: Vec<Value> = prediction
+        .by_cause()
+        .into_iter()
+        .map(|(cause, share)| json!({"cause": cause, "share": share}))
+        .collect();
+    json!({"milliseconds": prediction.milliseconds, "causes": causes, "parts": prediction.parts,
+           "remarks": prediction.remarks, "resident_blocks": prediction.resident_blocks,
+           "resident_warps": prediction.resident_warps})
 }
 
 /// Times with the rates that follow from them.

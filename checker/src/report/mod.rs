@@ -180,6 +180,18 @@ impl Looked<'_> {
     }
 }
 
+/// Where a kernel's predicted time goes, and the reference's.
+pub(crate) struct Explained<'a> {
+    pub(crate) entry: &'a Entry,
+    pub(crate) submission: &'a Submission,
+    pub(crate) gpu: &'a clock::Gpu,
+    /// The size that is timed, in words.
+    pub(crate) size: String,
+    pub(crate) yours: &'a clock::Prediction,
+    /// `None` if it cannot be predicted for this GPU.
+    pub(crate) reference: Option<clock::Prediction>,
+}
+
 /// Kernels under the roof of a GPU.
 pub(crate) struct Placed<'a> {
     pub(crate) gpu: &'a Gpu,
@@ -311,6 +323,16 @@ pub(crate) fn file(text: &str) {
 /// Draws what the costliest requests touch, and where a block's work lies.
 pub(crate) fn looked(looked: &Looked<'_>, as_json: bool) {
     if as_json { json::looked(looked) } else { terminal::looked(looked) }
+}
+
+/// Tells where a predicted time goes.
+pub(crate) fn explained(explained: &Explained<'_>, as_json: bool) {
+    if as_json { json::explained(explained) } else { terminal::explained(explained) }
+}
+
+/// The same as a picture.
+pub(crate) fn why_svg(explained: &Explained<'_>) -> String {
+    svg::why(explained)
 }
 
 /// The same picture, as SVG.

@@ -1,6 +1,9 @@
 //! Pictures for files.
 
 mod territory;
+mod why;
+
+pub(super) use why::why;
 
 use std::fmt::Write as _;
 

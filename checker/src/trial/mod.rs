@@ -3,6 +3,7 @@
 mod candidate;
 mod cases;
 mod clock;
+mod forecast;
 mod rate;
 mod survey;
 
@@ -20,6 +21,7 @@ pub(crate) use candidate::WALL_LIMIT;
 use candidate::{Candidate, prepare};
 use cases::Tried;
 pub(crate) use clock::{Stage, Timed};
+pub(crate) use forecast::{Foretold, of_source};
 pub(crate) use rate::{Beside, Rates};
 pub(crate) use survey::{Survey, Territory, survey};
 
@@ -51,6 +53,8 @@ pub(crate) struct Attempt<'a> {
     pub(crate) engine: Engine<'a>,
     /// Whether to measure the reference solution too, for the table.
     pub(crate) with_reference: bool,
+    /// The GPU for which to predict the time, where no GPU is there to time it.
+    pub(crate) predicted_for: Option<&'a ::clock::Gpu>,
     /// Whether to time a library's way to do the same work beside the kernel.
     pub(crate) with_yardstick: bool,
 }
@@ -69,6 +73,8 @@ pub(crate) struct Trial {
     pub(crate) timing: Option<Timing>,
     /// What the timed kernel moves and computes.
     pub(crate) rates: Option<Rates>,
+    /// What is predicted where nothing was timed, or why nothing is.
+    pub(crate) foretold: Option<Result<Foretold, String>>,
     /// Why a GPU that is there was of no use.
     pub(crate) not_timed: Option<String>,
     /// How the kernel was launched, and what it occupies.
@@ -114,6 +120,7 @@ pub(crate) fn examine(toolchain: &Toolchain, attempt: &Attempt<'_>) -> anyhow::R
         Engine::Gpu(gpu) => (gpu.info.arch(), false),
     };
     // The reference has a core to itself where there are two.
+    let predicted_for = attempt.predicted_for.filter(|_| matches!(engine, Engine::Sim));
     let (tried, reference) = rayon::join(
         || {
             let candidate = prepare(toolchain, exercise, source, name, arch)?;
@@ -134,14 +141,22 @@ pub(crate) fn examine(toolchain: &Toolchain, attempt: &Attempt<'_>) -> anyhow::R
     let reference = reference?;
     let requirements =
         judge::judge_requirements(exercise.requirements, measured.as_ref(), reference.as_ref());
+    let is_right = !cases.is_empty() && cases.iter().all(|case| case.verdict == CaseVerdict::Right);
+    let foretold = match predicted_for.filter(|_| is_right) {
+        Some(gpu) => forecast::predict(toolchain, exercise, source, name, gpu)?.transpose(),
+        None => None,
+    };
+    let outlook = foretold.as_ref().and_then(|foretold| foretold.as_ref().ok());
+    let outlook = outlook.map(|foretold| foretold.forecast.outlook);
     Ok(Trial {
-        verdict: judge::verdict(&cases, &requirements, None),
+        verdict: judge::verdict(&cases, &requirements, None, outlook),
         rejection: None,
         warnings: std::mem::take(&mut candidate.warnings),
         cases,
         requirements,
         timing: None,
         rates: None,
+        foretold,
         not_timed: None,
         launched: Some(Launched { spec: candidate.spec, resources: candidate.resources }),
         candidate: Some(candidate),
@@ -209,7 +224,7 @@ impl Trial {
             None => (self.timing, self.rates) = (timed.timing, timed.rates),
         }
         let decision = self.timing.map(|timing| timing.decision);
-        self.verdict = judge::verdict(&self.cases, &self.requirements, decision);
+        self.verdict = judge::verdict(&self.cases, &self.requirements, decision, None);
     }
 
     /// Where the simulator has judged already, a GPU that fails is only worth a note.
@@ -233,6 +248,7 @@ impl Trial {
             requirements: Vec::new(),
             timing: None,
             rates: None,
+            foretold: None,
             not_timed: None,
             launched: None,
             candidate: None,

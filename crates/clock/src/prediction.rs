@@ -47,6 +47,20 @@ impl Prediction {
         shares
     }
 
+    /// Shares by line of the source and by cause, both with the greatest first; `None` is what no line is to blame for.
+    pub fn by_line(&self) -> Vec<(Option<u32>, Vec<(Cause, f64)>)> {
+        let mut lines: Vec<(Option<u32>, Vec<(Cause, f64)>)> = Vec::new();
+        for part in &self.parts {
+            match lines.iter_mut().find(|(line, _)| *line == part.line) {
+                Some((_, shares)) => shares.push((part.cause, part.share)),
+                None => lines.push((part.line, vec![(part.cause, part.share)])),
+            }
+        }
+        let whole = |shares: &[(Cause, f64)]| shares.iter().map(|(_, share)| share).sum::<f64>();
+        lines.sort_by(|a, b| whole(&b.1).total_cmp(&whole(&a.1)));
+        lines
+    }
+
     /// The line to which most of a cause goes.
     pub fn worst_line(&self, cause: Cause) -> Option<u32> {
         self.parts.iter().find(|part| part.cause == cause && part.line.is_some()).and_then(|part| part.line)

@@ -101,11 +101,11 @@ fn set_up(
     if !plan.is_of(&secret) {
         bail!("plan {} was made with another secret.json; copy the one that belongs to it", plan.number);
     }
-    let gpu = match Machine::choose(&judge.engine)? {
-        Machine::Sim(Some(why)) => {
+    let gpu = match Machine::choose(&judge.engine, None)? {
+        Machine::Sim(Some(why), _) => {
             bail!("the plan has kernels timed on a GPU, and there is none here: {why}")
         }
-        Machine::Sim(None) => None,
+        Machine::Sim(None, _) => None,
         Machine::SimThenGpu(gpu) | Machine::Gpu(gpu) => Some(gpu.info.name.clone()),
     };
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();

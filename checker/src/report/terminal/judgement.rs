@@ -12,7 +12,7 @@ use crate::finding::Finding;
 use crate::judge::{CaseJudgement, CaseVerdict, RequirementJudgement, Verdict, Wrong};
 use crate::message;
 use crate::report::Judged;
-use crate::trial::Launched;
+use crate::trial::{Foretold, Launched};
 use crate::workspace::Workspace;
 
 pub(crate) fn judged(judged: &Judged<'_>) {
@@ -37,10 +37,31 @@ pub(crate) fn judged(judged: &Judged<'_>) {
         }
         println!();
     }
+    match &judged.trial.foretold {
+        Some(Ok(foretold)) => forecast(foretold, judged),
+        Some(Err(why)) => println!("{}\n", paragraph(&format!("  speed is not predicted: {why}"), "  ")),
+        None => {}
+    }
     if let Some(why) = &judged.trial.not_timed {
         println!("{}\n", paragraph(&format!("  not timed: {why}"), "  "));
     }
     conclusion(judged);
+}
+
+/// What is predicted, and what stands out.
+fn forecast(foretold: &Foretold, judged: &Judged<'_>) {
+    let baseline = judged.entry.exercise.speed.map_or("the baseline", |speed| speed.baseline.name);
+    println!("{}", paragraph(&format!("  {}", message::forecast::times(foretold, baseline)), "  "));
+    println!("{}", paragraph(&format!("  {}", message::forecast::bound(&foretold.prediction)), "  "));
+    println!("{}\n", paragraph(&format!("  {}", message::forecast::worth(foretold)), "  ").dimmed());
+    if judged.trial.verdict == Verdict::Passed {
+        return;
+    }
+    let remarks = message::forecast::remarks(foretold);
+    remarks.iter().for_each(|remark| println!("{}", paragraph(&format!("  - {remark}"), "    ")));
+    if !remarks.is_empty() {
+        println!();
+    }
 }
 
 fn launch(launched: &Launched) -> String {
@@ -221,7 +242,7 @@ fn advice(row: &RequirementJudgement) {
 }
 
 fn conclusion(judged: &Judged<'_>) {
-    let verdict = message::verdict(judged.trial.verdict);
+    let verdict = message::forecast::verdict(judged.trial);
     match judged.trial.verdict {
         Verdict::Passed => println!("{}", verdict.green().bold()),
         Verdict::Unsupported | Verdict::NotJudged | Verdict::Inconclusive => {
@@ -229,7 +250,9 @@ fn conclusion(judged: &Judged<'_>) {
         }
         _ => println!("{}", verdict.red().bold()),
     }
-    if let (Verdict::Passed, Some(why)) = (judged.trial.verdict, judged.entry.exercise.not_judged_here) {
+    let is_predicted = matches!(judged.trial.foretold, Some(Ok(_)));
+    let not_judged_here = judged.entry.exercise.not_judged_here.filter(|_| !is_predicted);
+    if let (Verdict::Passed, Some(why)) = (judged.trial.verdict, not_judged_here) {
         println!("{}", paragraph(&format!("speed: not judged here ({why})"), ""));
     }
     println!("next: {}", message::next_step(judged));

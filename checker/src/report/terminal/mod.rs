@@ -14,6 +14,7 @@ mod roofline;
 mod run;
 mod table;
 mod text;
+mod why;
 
 pub(super) use class::class_state;
 pub(crate) use class::{
@@ -31,6 +32,8 @@ pub(crate) use look::{not_drawn, wrote};
 pub(super) use probe::probed;
 pub(super) use roofline::placed;
 pub(super) use run::run;
+pub(super) use why::explained;
+pub(crate) use why::not_predicted;
 
 use std::path::Path;
 

@@ -124,7 +124,7 @@ impl Coster<'_> {
             "cvt" => self.convert(i),
             "shl" if self.is_only_used_by(|i| matches!(i.opcode.as_str(), "add" | "or")) => self.free(),
             "shl" | "shr" => self.alu(if is_wide && !makes_shared_address { 2 } else { 1 }, math),
-            "mul" if self.is_only_used_by(|i| i.opcode == "add") && !(is_wide && !has("wide")) => self.free(),
+            "mul" if (has("wide") || !is_wide) && self.is_only_used_by(|i| i.opcode == "add") => self.free(),
             "mul" | "mad" if has("wide") => self.multiply(1, math + 1.0),
             "mul" if is_wide && !makes_shared_address => self.multiply(3, 8.0),
             "mad" if is_wide => self.multiply(3, 8.0),

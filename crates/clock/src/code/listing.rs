@@ -176,8 +176,8 @@ impl<'m> Declared<'m> {
 /// Whether the first operand is a result.
 fn has_result(instruction: &Instruction) -> bool {
     let without = ["st", "bra", "bar", "barrier", "ret", "exit", "red", "membar", "fence", "cp", "trap"];
-    !without.contains(&instruction.opcode.as_str())
-        && !(instruction.opcode == "wmma" && instruction.has("store"))
+    let stores_matrix = instruction.opcode == "wmma" && instruction.has("store");
+    !(stores_matrix || without.contains(&instruction.opcode.as_str()))
 }
 
 fn names<'m>(operand: &'m Operand, found: &mut Vec<&'m str>) {

@@ -83,6 +83,15 @@ impl Problem for Convolution {
         }
     }
 
+    fn layout(&self, [rows, cols, _]: Size) -> Vec<Arg> {
+        vec![
+            Arg::hollow("in", [rows, cols]),
+            Arg::output("out", [rows, cols]),
+            Arg::int(rows),
+            Arg::int(cols),
+        ]
+    }
+
     fn flops(&self, [rows, cols, _]: Size) -> u64 {
         2 * (FILTER.len() * rows * cols) as u64
     }

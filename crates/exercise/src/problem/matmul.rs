@@ -49,6 +49,10 @@ impl Problem for Matmul {
         instance([m, n, k], a, b, tolerance)
     }
 
+    fn layout(&self, size: Size) -> Vec<Arg> {
+        layout(size)
+    }
+
     fn flops(&self, [m, n, k]: Size) -> u64 {
         2 * m as u64 * n as u64 * k as u64
     }
@@ -62,6 +66,11 @@ impl Problem for Matmul {
         let size = [m.ok()?, n.ok()?, k.ok()?];
         Some(Yardstick::MatrixProduct { a: 0, b: 1, c: 2, size, precision: self.precision() })
     }
+}
+
+fn layout([m, n, k]: Size) -> Vec<Arg> {
+    let buffers = [Arg::hollow("A", [m, k]), Arg::hollow("B", [k, n]), Arg::output("C", [m, n])];
+    buffers.into_iter().chain([m, n, k].map(Arg::int)).collect()
 }
 
 /// The launch that multiplies `a` by `b`, with the error allowed per element.

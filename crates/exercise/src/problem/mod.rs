@@ -29,6 +29,8 @@ pub trait Problem: fmt::Debug + Sync {
     fn extent(&self, size: Size) -> [usize; 3];
     /// Inputs drawn from `seed`, and what must come out.
     fn instance(&self, size: Size, seed: u64) -> Instance;
+    /// The arguments of an instance, with buffers that hold nothing: for what goes by their sizes alone.
+    fn layout(&self, size: Size) -> Vec<Arg>;
     /// Floating-point operations that the task needs at least.
     fn flops(&self, size: Size) -> u64;
     /// Bytes that must cross the memory bus at least: every input read once, every output written once.
@@ -196,6 +198,11 @@ impl Arg {
         Arg::Buffer(Buffer { name, len: data.len(), shape, data: Some(data), role: Role::Input })
     }
 
+    /// An input of which only the size matters.
+    fn hollow(name: &'static str, shape: [usize; 2]) -> Arg {
+        Arg::Buffer(Buffer { name, len: shape[0] * shape[1], shape, data: None, role: Role::Input })
+    }
+
     fn output(name: &'static str, shape: [usize; 2]) -> Arg {
         Arg::Buffer(Buffer { name, len: shape[0] * shape[1], shape, data: None, role: Role::Output })
     }
@@ -251,6 +258,23 @@ mod tests {
                         other => panic!("{problem:?}: {other:?}"),
                     }
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn layouts_are_those_of_instances() {
+        for problem in ALL {
+            for size in SIZES {
+                let plain = |arg: &Arg| match arg {
+                    Arg::Buffer(Buffer { name, len, shape, role, .. }) => {
+                        format!("{name} {len} {shape:?} {role:?}")
+                    }
+                    Arg::Scalar(scalar) => format!("{scalar:?}"),
+                };
+                let (layout, instance) = (problem.layout(size), problem.instance(size, 1));
+                let (layout, args) = (layout.iter().map(plain), instance.args.iter().map(plain));
+                assert!(layout.eq(args), "{problem:?} at {size:?}");
             }
         }
     }

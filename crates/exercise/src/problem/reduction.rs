@@ -52,6 +52,10 @@ impl Problem for RowSums {
         }
     }
 
+    fn layout(&self, [rows, cols, _]: Size) -> Vec<Arg> {
+        vec![Arg::hollow("x", [rows, cols]), Arg::output("sums", [1, rows]), Arg::int(rows), Arg::int(cols)]
+    }
+
     fn flops(&self, [rows, cols, _]: Size) -> u64 {
         (rows * (cols - 1)) as u64
     }

@@ -52,6 +52,15 @@ impl Problem for Transpose {
         }
     }
 
+    fn layout(&self, [rows, cols, _]: Size) -> Vec<Arg> {
+        vec![
+            Arg::hollow("in", [rows, cols]),
+            Arg::output("out", [cols, rows]),
+            Arg::int(rows),
+            Arg::int(cols),
+        ]
+    }
+
     fn flops(&self, _: Size) -> u64 {
         0
     }

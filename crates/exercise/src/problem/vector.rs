@@ -48,6 +48,10 @@ impl Problem for VectorAdd {
         }
     }
 
+    fn layout(&self, [n, ..]: Size) -> Vec<Arg> {
+        vec![Arg::hollow("a", [1, n]), Arg::hollow("b", [1, n]), Arg::output("c", [1, n]), Arg::int(n)]
+    }
+
     fn flops(&self, [n, ..]: Size) -> u64 {
         n as u64
     }

@@ -1,7 +1,7 @@
 //! `C = A B` as tensor cores compute it: from factors with 11 bits of significand.
 
 use super::{Matmul, instance, norms};
-use crate::problem::{Instance, Param, Precision, Problem, Size, Yardstick, sum_error};
+use crate::problem::{Arg, Instance, Param, Precision, Problem, Size, Yardstick, sum_error};
 use crate::random::SplitMix64;
 
 /// Product of a row-major M x K and a row-major K x N matrix, in TF32 or better. Size: `[M, N, K]`.
@@ -45,6 +45,10 @@ impl Problem for TensorMatmul {
         let b = positive(1, 1.0 / SCALE, k * n);
         let tolerance = tolerance(&a, &b, [m, n, k]);
         instance([m, n, k], a, b, tolerance)
+    }
+
+    fn layout(&self, size: Size) -> Vec<Arg> {
+        super::layout(size)
     }
 
     fn flops(&self, size: Size) -> u64 {
