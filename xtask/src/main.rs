@@ -2,6 +2,7 @@
 
 mod measure;
 mod new_exercise;
+mod predict;
 mod template;
 
 use std::path::PathBuf;
@@ -23,6 +24,12 @@ enum Chore {
         /// The checker to ask; without it, the one that was built beside this program.
         #[arg(long)]
         checker: Option<PathBuf>,
+        /// Hold predicted times against measured ones, instead of measuring: it needs no GPU.
+        #[arg(long)]
+        predict: bool,
+        /// The measurements to predict; without it, the newest of an H200.
+        #[arg(long, requires = "predict")]
+        against: Option<PathBuf>,
         /// Write here instead.
         #[arg(long)]
         out: Option<PathBuf>,
@@ -38,10 +45,11 @@ fn main() -> Result<()> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
     let root = root.canonicalize().or_else(|_| std::env::current_dir())?;
     match Chore::parse() {
-        Chore::Measure { only, repeat, checker, out } => {
+        Chore::Measure { only, repeat, checker, predict, against, out } => {
             let checker = checker.map_or_else(beside, Ok)?;
             let (date, root, checker) = (&today()?, root.as_path(), checker.as_path());
-            measure::measure(&measure::Order { root, checker, out, date, repeat, only: &only })
+            let order = measure::Order { root, checker, out, date, repeat, only: &only };
+            if predict { predict::predict(&order, against) } else { measure::measure(&order) }
         }
         Chore::NewExercise { name } => {
             tell(&new_exercise::make(&root, &name)?);

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use trust::program;
 
 /// Where files of measurements lie.
-const FOLDER: &str = "docs/measurements";
+pub(crate) const FOLDER: &str = "docs/measurements";
 
 /// What to measure, and with what.
 pub(crate) struct Order<'a> {
@@ -37,7 +37,7 @@ pub(crate) fn measure(order: &Order<'_>) -> Result<()> {
     let mut files: Option<Files> = None;
     for folder in folders(order)? {
         eprintln!("{folder}");
-        let verified = verify(order, &folder)?;
+        let verified = verify(order, &folder, "gpu")?;
         let machine = verified["machine"].as_str().context("no machine was named")?.to_owned();
         let files = match &files {
             Some(files) => files,
@@ -52,7 +52,7 @@ pub(crate) fn measure(order: &Order<'_>) -> Result<()> {
 }
 
 /// The exercises' folders, in order.
-fn folders(order: &Order<'_>) -> Result<Vec<String>> {
+pub(crate) fn folders(order: &Order<'_>) -> Result<Vec<String>> {
     let mut folders = Vec::new();
     for entry in std::fs::read_dir(order.root.join("exercises"))? {
         let name = entry?.file_name().to_string_lossy().into_owned();
@@ -69,10 +69,11 @@ fn number(folder: &str) -> &str {
     folder.split('_').next().unwrap_or(folder)
 }
 
-fn verify(order: &Order<'_>, folder: &str) -> Result<Value> {
+/// What `checker verify` says of an exercise.
+pub(crate) fn verify(order: &Order<'_>, folder: &str, engine: &str) -> Result<Value> {
     let output = Command::new(order.checker)
         .current_dir(order.root)
-        .args(["verify", number(folder), "--engine", "gpu", "--beside", "--json", "--repeat"])
+        .args(["verify", number(folder), "--engine", engine, "--beside", "--json", "--repeat"])
         .arg(order.repeat.to_string())
         .stderr(std::process::Stdio::inherit())
         .output()

@@ -266,6 +266,7 @@ impl Bench<'_> {
             may_vary,
             same: (1, 1),
             timing: trial.timing,
+            foretold: trial.foretold.clone().and_then(Result::ok),
             rates: trial.rates,
             size: exercise.speed.map(|speed| message::size(exercise, speed.size)),
             positions: trial.timing.iter().map(|timing| timing.position).collect(),

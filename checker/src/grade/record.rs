@@ -71,7 +71,9 @@ impl Record {
             met: is_right && row["met"] == true,
             yours: row["yours"].as_f64(),
         }));
-        if let Some(speedup) = judgement["timing"]["speedup"].as_f64() {
+        // Measured, or else predicted.
+        let speedup = |of: &str| judgement[of]["speedup"].as_f64();
+        if let Some(speedup) = speedup("timing").or_else(|| speedup("forecast")) {
             let met = is_right && verdict == "passed";
             criteria.push(Criterion { key: "speed".into(), met, yours: Some(speedup) });
         }
@@ -117,6 +119,19 @@ mod tests {
         assert_eq!(judged("too_slow", "right", [true, false]).score, 2.0 / 3.0);
         assert_eq!(judged("wrong_values", "wrong_values", [true, true]).score, 0.0);
         assert_eq!(judged("faults", "faults", [false, false]).score, 0.0);
+    }
+
+    #[test]
+    fn a_predicted_speed_is_a_criterion() {
+        let rows = json!([{"key": "k", "met": true, "yours": 2.0}]);
+        let cases = json!([{"verdict": "right"}]);
+        let of = |verdict: &str| {
+            let object = json!({"verdict": verdict, "cases": cases, "requirements": rows,
+                                "forecast": {"speedup": 1.5}});
+            Record::of_judgement(&object).expect("a judgement")
+        };
+        assert_eq!((of("passed").score, of("too_slow").score), (1.0, 2.0 / 3.0));
+        assert_eq!(of("too_slow").criteria[2].yours, Some(1.5));
     }
 
     #[test]

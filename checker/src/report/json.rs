@@ -48,7 +48,7 @@ pub(super) fn verified(machine: &str, rows: &[Verified], seconds: f64) {
         let timing = row.timing.as_ref().map(|timing| timed(timing, row.rates.as_ref()));
         json!({"exercise": row.folder, "file": row.what, "expected": row.expected, "got": row.got,
                "good": row.is_good, "verdict": row.verdict, "same_verdict": row.same.0, "repeats": row.same.1,
-               "size": row.size, "timing": timing, "positions": row.positions, "seconds": row.seconds})
+               "size": row.size, "timing": timing, "forecast": row.foretold.as_ref().map(forecast), "positions": row.positions, "seconds": row.seconds})
     };
     let is_good = rows.iter().all(|row| row.is_good);
     print(&json!({"good": is_good, "machine": machine, "seconds": seconds,

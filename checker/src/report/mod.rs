@@ -24,7 +24,7 @@ use crate::progress::State;
 use crate::registry::Entry;
 use crate::source::Aside;
 use crate::submission::Submission;
-use crate::trial::{Rates, Survey, Trial};
+use crate::trial::{Foretold, Rates, Survey, Trial};
 
 /// A judged submission.
 pub(crate) struct Judged<'a> {
@@ -127,6 +127,8 @@ pub(crate) struct Verified {
     pub(crate) same: (usize, usize),
     /// Times on a GPU, if it got that far; of repeats, those of the first.
     pub(crate) timing: Option<Timing>,
+    /// What is predicted where nothing was timed.
+    pub(crate) foretold: Option<Foretold>,
     /// What the timed kernel moves and computes.
     pub(crate) rates: Option<Rates>,
     /// The size that is timed, in words.

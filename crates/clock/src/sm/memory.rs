@@ -13,6 +13,9 @@ const SECTOR: f64 = 32.0;
 /// Of a request's sectors so many may be written in part before it counts as one of partial writes.
 const PARTIAL_SHARE: f64 = 0.25;
 
+/// Turns after a wait for stores that are still put down to it.
+const HELD: f64 = 64.0;
+
 /// How much of each buffer's traffic goes to DRAM: the rest finds in L2 what another block has read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Footprint {
@@ -52,6 +55,9 @@ pub(super) struct Memory<'a> {
     l1: Cache,
     /// Until when the unit is busy.
     unit: f64,
+    /// Until when it was made to wait by stores that L2 or DRAM had not taken, and by which of them.
+    held: f64,
+    holder: Cause,
     port: f64,
     l2: f64,
     dram: f64,
@@ -80,6 +86,8 @@ impl<'a> Memory<'a> {
             footprint,
             l1: Cache::new(l1_bytes),
             unit: 0.0,
+            held: f64::NEG_INFINITY,
+            holder: Cause::LoadStore,
             port: 0.0,
             l2: 0.0,
             dram: 0.0,
@@ -104,17 +112,22 @@ impl<'a> Memory<'a> {
         (self.unit, self.unit - now)
     }
 
+    /// What a request waits for that waits for the unit.
+    pub(super) fn cause(&self) -> Cause {
+        if self.unit - self.held < HELD { self.holder } else { Cause::LoadStore }
+    }
+
     /// Something that takes `turns` in the unit and is there so many cycles after the last.
     pub(super) fn exchange(&mut self, now: f64, turns: f64, latency: f64) -> Arrival {
         let (through, waited) = self.turns(now, turns);
-        let cause = if waited > latency { Cause::LoadStore } else { Cause::Latency };
+        let cause = if waited > latency { self.cause() } else { Cause::Latency };
         Arrival { at: through + latency - 1.0, cause }
     }
 
     pub(super) fn load(&mut self, now: f64, access: &Access<'_>) -> Arrival {
         let (through, waited) = self.turns(now, f64::from(access.request.turns.max(1)));
         let latency = self.gpu.l1_latency;
-        let cause = if waited > latency { Cause::LoadStore } else { Cause::Latency };
+        let cause = if waited > latency { self.cause() } else { Cause::Latency };
         let mut arrival = Arrival { at: through + latency - 1.0, cause };
         for &(line, sectors) in access.lines {
             let missing =
@@ -144,7 +157,7 @@ impl<'a> Memory<'a> {
         self.l2 = self.l2.max(now) + bytes / self.gpu.l2_read_bytes_per_cycle;
         let served = self.l2.max(self.port);
         let mut waits =
-            [(Cause::LoadStore, waited), (Cause::L2, served - now), (Cause::Latency, self.gpu.l2_latency)];
+            [(self.cause(), waited), (Cause::L2, served - now), (Cause::Latency, self.gpu.l2_latency)];
         let mut at = served + self.gpu.l2_latency;
         let (buffer, share) = self.footprint.of(line);
         let due = &mut self.due[buffer];
@@ -184,7 +197,11 @@ impl<'a> Memory<'a> {
         self.dram = self.dram.max(through) + bytes / self.dram_write;
         self.traffic.l2_bytes += SECTOR * sectors;
         self.traffic.dram_bytes += bytes;
-        self.unit = self.unit.max(self.l2.max(self.dram) - self.gpu.store_window);
+        let taken = self.l2.max(self.dram) - self.gpu.store_window;
+        if taken > self.unit {
+            (self.unit, self.held) = (taken, taken);
+            self.holder = if self.l2 > self.dram { Cause::L2 } else { Cause::Dram };
+        }
     }
 
     /// A store to a thread's own memory: L1 keeps it.

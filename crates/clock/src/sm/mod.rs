@@ -16,7 +16,7 @@ use memory::{Access, Memory};
 pub(crate) use memory::{Footprint, Traffic};
 use warp::{Script, Wait, Warp};
 
-use crate::code::{Class, Code, Op, PIPES, Space};
+use crate::code::{Class, Code, Op, PIPES, Pipe, Space};
 use crate::gpu::Gpu;
 use crate::trace::{NONE, Trace};
 
@@ -206,13 +206,8 @@ impl<'a> Sm<'a> {
         if warp.next >= at - INSTANT {
             return warp.wait;
         }
-        let cause = if quarter.pipes[op.pipe as usize] >= at - INSTANT
-            && op.pipe as usize != crate::code::Pipe::Memory as usize
-        {
-            Cause::Unit
-        } else {
-            Cause::LoadStore
-        };
+        let is_unit_busy = op.pipe != Pipe::Memory && quarter.pipes[op.pipe as usize] >= at - INSTANT;
+        let cause = if is_unit_busy { Cause::Unit } else { self.memory.cause() };
         Wait { cause, at: op.at }
     }
 
