@@ -126,7 +126,7 @@ pub(super) fn execute(matches: &ArgMatches) -> Result<Exit> {
     // What is wrong with the machine is found out before anybody's work is blamed.
     let toolchain = toolchain::ready()?;
     let engine = matches.get_one::<String>("engine").map_or("sim", String::as_str);
-    let machine = Machine::choose(engine)?;
+    let machine = Machine::choose(engine, None)?;
     let wall_limit = Duration::from_secs(matches.get_one::<u64>("limit").copied().unwrap_or(120));
     // A GPU's driver reserves addresses for all the memory there is.
     let memory = matches.get_one::<u64>("memory").filter(|_| engine == "sim");
