@@ -1,4 +1,5 @@
 // 04, another way: a thread's 8 x 8 elements evenly spread, 16 apart. Every word comes from shared memory by itself.
+// predicted: too_slow: the model places loads of single words from shared memory later than the assembler does
 #include "warplings.cuh"
 
 #define TILE 16                       // threads in x and in y, and the depth of the tiles

@@ -76,7 +76,7 @@ pub(super) fn gpu_argument() -> Arg {
     Arg::new("gpu")
         .long("gpu")
         .value_name("NAME")
-        .help("Predict the time on this GPU: a name like h200 or rtx4090, or a data file as `probe --calibrate` writes it [default: h200, where there is no GPU]")
+        .help("Predict the time on this GPU: a name like h200 or rtx4090, or a data file like those in crates/clock/gpus [default: h200, where there is no GPU]")
 }
 
 /// The machine that `--engine` and `--gpu` name.

@@ -229,13 +229,19 @@ impl Bench<'_> {
     /// What a candidate had to be, and what it was.
     fn row(&self, candidate: &Candidate, (trial, spent): &(Trial, Duration)) -> Verified {
         let foretold = trial.foretold.as_ref().and_then(|foretold| foretold.as_ref().ok());
-        let on_gpu = on_gpu(&candidate.source).filter(|_| trial.timing.is_some() || foretold.is_some());
+        let announced = header(&candidate.source, "predicted").filter(|_| foretold.is_some());
+        let on_gpu = header(&candidate.source, "on a gpu");
+        let on_gpu = on_gpu.filter(|_| trial.timing.is_some() || foretold.is_some() && announced.is_none());
         // What is too close to call is neither right nor wrong.
         let is_open = trial.verdict == Verdict::Inconclusive && foretold.is_some();
         let mut may_vary = false;
         let (expected, is_good) = match &candidate.expected {
             Expected::Passed | Expected::Rejected(Ok(Expectation::TooSlow { .. })) if is_open => {
                 ("passed or too_slow".to_owned(), true)
+            }
+            _ if announced.is_some() => {
+                let verdict = announced.unwrap_or_default();
+                (format!("{verdict} as predicted"), trial.verdict.name() == verdict)
             }
             _ if on_gpu.is_some() => {
                 let verdict = on_gpu.unwrap_or_default();
@@ -281,10 +287,12 @@ impl Bench<'_> {
     }
 }
 
-/// The verdict that a file's header announces for when it is timed, because there the simulator and a GPU differ:
-/// `// on a gpu: passed: WHY`. A file without one has the same verdict everywhere.
-fn on_gpu(source: &str) -> Option<&str> {
-    let header = source.lines().find_map(|line| line.trim().strip_prefix("// on a gpu:"))?;
+/// The verdict that a file's header announces for a case, with the reason: `// on a gpu: passed: WHY` where counters and a
+/// time differ, `// predicted: too_slow: WHY` where the model is known to be wrong. A file without one has the same verdict
+/// everywhere.
+fn header<'s>(source: &'s str, case: &str) -> Option<&'s str> {
+    let of_case = |line: &'s str| line.trim().strip_prefix("// ")?.strip_prefix(case)?.strip_prefix(':');
+    let header = source.lines().find_map(of_case)?;
     let (verdict, _why) = header.split_once(':')?;
     Some(verdict.trim())
 }
@@ -409,8 +417,9 @@ mod tests {
     fn a_header_may_announce_another_verdict_for_a_gpu() {
         let source =
             "// Slow.\n// expect: too_slow reuse\n// on a gpu: passed: a cache helps\n__global__ ...";
-        assert_eq!(on_gpu(source), Some("passed"));
-        assert_eq!(on_gpu("// expect: too_slow reuse\n"), None);
-        assert_eq!(on_gpu("// on a gpu: passed\n"), None, "the reason is missing");
+        assert_eq!(header(source, "on a gpu"), Some("passed"));
+        assert_eq!(header("// predicted: too_slow: it spills\n", "predicted"), Some("too_slow"));
+        assert_eq!(header("// expect: too_slow reuse\n", "on a gpu"), None);
+        assert_eq!(header("// on a gpu: passed\n", "on a gpu"), None, "the reason is missing");
     }
 }
