@@ -153,6 +153,7 @@ impl Builder<'_> {
             range: start..stop,
             registers: self.order.registers_per_thread,
             taken: self.liveness.taken(start),
+            loads_global: nodes.iter().any(|node| node.op.class == Class::Load(Space::Global)),
         };
         let ops = schedule::schedule(nodes, &pressure, self.order.gpu);
         let requests = (0..ops.len() as u32).filter(|at| ops[*at as usize].is_request()).collect();

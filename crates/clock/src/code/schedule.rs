@@ -13,8 +13,10 @@ use super::listing::{Listing, Reg};
 use super::op::{Class, Op, Space};
 use crate::gpu::Gpu;
 
-/// Registers that the scheduler lets be taken beyond what the kernel has: some values share one.
-const SHARED_REGISTERS: i32 = 4;
+/// Registers that the scheduler lets be taken beyond what the kernel has, where values from global memory are waited for: some
+/// values share one. What is loaded from shared memory is there so soon that more of it can be under way.
+const BEYOND_WITH_GLOBAL: i32 = 4;
+const BEYOND: i32 = 20;
 /// Registers that a stretch has for itself, however many are taken where it begins.
 const LEAST_ROOM: i32 = 10;
 /// Predicates at a time.
@@ -37,11 +39,14 @@ pub(super) struct Pressure<'a> {
     pub(super) registers: u32,
     /// Those that are taken where the stretch begins.
     pub(super) taken: u32,
+    /// Whether the stretch loads from global memory.
+    pub(super) loads_global: bool,
 }
 
 impl Pressure<'_> {
     fn room(&self) -> i32 {
-        (self.registers as i32 + SHARED_REGISTERS - self.taken as i32).max(LEAST_ROOM)
+        let beyond = if self.loads_global { BEYOND_WITH_GLOBAL } else { BEYOND };
+        (self.registers as i32 + beyond - self.taken as i32).max(LEAST_ROOM)
     }
 
     /// Whether a value is needed after the stretch.
