@@ -35,8 +35,12 @@ pub(crate) fn judge_here(
     memory: u64,
 ) -> Result<class::Judge> {
     // Whichever GPU judges stands with each result; the plan may be made where there is none.
-    let Terms { checker, compiler, .. } =
-        Terms::new(toolchain, &Machine::Sim(None), Duration::from_secs(limit), Some(memory << 20))?;
+    let Terms { checker, compiler, .. } = Terms::new(
+        toolchain,
+        &Machine::choose("sim", None)?,
+        Duration::from_secs(limit),
+        Some(memory << 20),
+    )?;
     Ok(class::Judge { checker, compiler, engine: engine.to_owned(), limit, memory })
 }
 

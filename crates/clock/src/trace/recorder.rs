@@ -1,6 +1,6 @@
 //! Listens to warpsim, and writes down what each warp does.
 
-use warpsim::observer::{Access, Observer, Repeats, Site};
+use warpsim::observer::{Access, Observer, Site};
 use warpsim::{Program, Space, Touch};
 
 use super::request::Coster;
@@ -155,12 +155,6 @@ impl Observer for Recorder<'_> {
         self.totals[instruction as usize].add(&request, bytes, access.pattern.sectors);
         self.warps[at.warp as usize].made[instruction as usize].requests.push(self.requests.len() as u32);
         self.requests.push(request);
-    }
-
-    fn loads(&mut self, at: Site, access: &Access<'_>, loads: &Repeats) {
-        for (at, access) in loads.accesses(at, access) {
-            self.access(at, &access);
-        }
     }
 }
 
