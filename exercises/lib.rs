@@ -24,7 +24,7 @@ pub fn all() -> &'static [Entry] {
 /// Numbers in the order in which the book teaches: the transpose and the banks come before what builds on them.
 const TAUGHT: [u8; 14] = [0, 1, 5, 2, 3, 6, 9, 4, 8, 7, 10, 11, 12, 13];
 
-/// Every exercise in the order to go through them; those that [`TAUGHT`] does not place come last, by number.
+/// Every exercise in the order to go through them; those that `TAUGHT` does not place come last, by number.
 pub fn in_teaching_order() -> Vec<&'static Entry> {
     let place = |entry: &&Entry| TAUGHT.iter().position(|number| *number == entry.exercise.number);
     let mut entries: Vec<&'static Entry> = all().iter().collect();

@@ -12,11 +12,11 @@ use cuda::nvrtc::Toolchain;
 use exercise::{Case, Exercise, Expectation, ExpectationError, Goal};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
-use super::{course, judge, toolchain};
+use super::{course, judge as judging, toolchain};
 use crate::compile::{self, Rejection};
 use crate::exit::Exit;
 use crate::judge::timing::Decision;
-use crate::judge::{CaseVerdict, RequirementJudgement, Verdict};
+use crate::judge::{self, CaseVerdict, RequirementJudgement, Verdict};
 use crate::machine::Machine;
 use crate::message;
 use crate::registry::{self, Entry};
@@ -37,7 +37,7 @@ pub(super) fn make_command() -> Command {
                 .default_value("sim")
                 .help("auto: the simulator, then the clock of a GPU for what is right; gpu: the GPU alone"),
         )
-        .arg(judge::gpu_argument())
+        .arg(judging::gpu_argument())
         .arg(
             Arg::new("repeat")
                 .long("repeat")
@@ -64,7 +64,7 @@ pub(super) fn execute(matches: &ArgMatches) -> Result<Exit> {
     for entry in registry::all().iter().filter(|entry| only.is_none_or(|only| only.folder == entry.folder)) {
         candidates.extend(candidates_of(entry, &workspace)?);
     }
-    let machine = judge::machine(matches)?;
+    let machine = judging::machine(matches)?;
     let bench = Bench {
         toolchain: &toolchain,
         machine: &machine,
@@ -231,7 +231,10 @@ impl Bench<'_> {
         let foretold = trial.foretold.as_ref().and_then(|foretold| foretold.as_ref().ok());
         let announced = header(&candidate.source, "predicted").filter(|_| foretold.is_some());
         let on_gpu = header(&candidate.source, "on a gpu");
-        let on_gpu = on_gpu.filter(|_| trial.timing.is_some() || foretold.is_some() && announced.is_none());
+        // A prediction speaks like a GPU, but for the counters that are the lesson: those outweigh it.
+        let speaks_like_a_gpu =
+            foretold.is_some() && announced.is_none() && !judge::misses_lesson(&trial.requirements);
+        let on_gpu = on_gpu.filter(|_| trial.timing.is_some() || speaks_like_a_gpu);
         // What is too close to call is neither right nor wrong.
         let is_open = trial.verdict == Verdict::Inconclusive && foretold.is_some();
         let mut may_vary = false;

@@ -102,16 +102,20 @@ pub(crate) fn verdict(
 
 fn by_outlook(requirements: &[RequirementJudgement], predicted: Option<Outlook>) -> Verdict {
     let is_missed = |row: &RequirementJudgement| row.met == Some(false);
-    let misses_lesson = |row: &RequirementJudgement| is_missed(row) && is_lesson(row.requirement.metric);
     match predicted {
         None => by_requirements(requirements),
         Some(Outlook::TooSlow) => Verdict::TooSlow,
-        Some(_) if requirements.iter().any(misses_lesson) => Verdict::TooSlow,
+        Some(_) if misses_lesson(requirements) => Verdict::TooSlow,
         Some(Outlook::Passed) => Verdict::Passed,
         // What the prediction cannot tell, the counters may.
         Some(Outlook::TooClose) if requirements.iter().any(is_missed) => Verdict::TooSlow,
         Some(Outlook::TooClose) => Verdict::Inconclusive,
     }
+}
+
+/// Whether a counter is missed that is the lesson itself, which no predicted time makes up for.
+pub(crate) fn misses_lesson(requirements: &[RequirementJudgement]) -> bool {
+    requirements.iter().any(|row| row.met == Some(false) && is_lesson(row.requirement.metric))
 }
 
 /// Whether a counter is the lesson itself. The others stand for time, and yield to a prediction of it.

@@ -25,7 +25,7 @@ mod work;
 mod testing;
 
 pub use gpu::{Check, Figure, Gpu, GpuError, GpuFile};
-pub use prediction::{Flaw, Obstacle, Part, Prediction, Remark};
+pub use prediction::{Flaw, Obstacle, Part, Prediction, Remark, Shares};
 pub use sm::Cause;
 pub use work::{Argument, Resources, Work};
 

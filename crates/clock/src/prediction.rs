@@ -35,21 +35,24 @@ pub struct Part {
     pub share: f64,
 }
 
+/// Parts of a whole time, by cause.
+pub type Shares = Vec<(Cause, f64)>;
+
 impl Prediction {
     /// Shares by cause, the greatest first; causes without a share are left out.
-    pub fn by_cause(&self) -> Vec<(Cause, f64)> {
+    pub fn by_cause(&self) -> Shares {
         let share = |cause: Cause| {
             (cause, self.parts.iter().filter(|part| part.cause == cause).map(|part| part.share).sum::<f64>())
         };
-        let mut shares: Vec<(Cause, f64)> =
+        let mut shares: Shares =
             Cause::ALL.into_iter().map(share).filter(|(_, share)| *share > 0.0).collect();
         shares.sort_by(|a, b| b.1.total_cmp(&a.1));
         shares
     }
 
     /// Shares by line of the source and by cause, both with the greatest first; `None` is what no line is to blame for.
-    pub fn by_line(&self) -> Vec<(Option<u32>, Vec<(Cause, f64)>)> {
-        let mut lines: Vec<(Option<u32>, Vec<(Cause, f64)>)> = Vec::new();
+    pub fn by_line(&self) -> Vec<(Option<u32>, Shares)> {
+        let mut lines: Vec<(Option<u32>, Shares)> = Vec::new();
         for part in &self.parts {
             match lines.iter_mut().find(|(line, _)| *line == part.line) {
                 Some((_, shares)) => shares.push((part.cause, part.share)),

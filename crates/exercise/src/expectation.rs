@@ -7,8 +7,8 @@ use thiserror::Error;
 /// What a stub or a file of `mistakes/` must be rejected for.
 ///
 /// Written `// expect: race line 30`, `// expect: too_slow store_sectors`, `// expect: wrong_values`. A fault is named as
-/// `checker run` names it: `out_of_bounds`, `misaligned`, `race`, `uninitialized_read`, `barrier_divergence`,
-/// `aliased_shared`, `trap`, `assert`, `stack_overflow`; and `second_launch`, if only the first one is right.
+/// `checker run` names it: `out_of_bounds`, `misaligned`, `race`, `copy_not_awaited`, `uninitialized_read`,
+/// `barrier_divergence`, `aliased_shared`, `trap`, `assert`, `stack_overflow`; and `second_launch`, if only the first one is right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expectation {
     /// NVRTC refuses it, if given at this line.
@@ -37,10 +37,11 @@ pub enum Expectation {
 }
 
 /// What a fault may be called.
-const FAULTS: [&str; 10] = [
+const FAULTS: [&str; 11] = [
     "out_of_bounds",
     "misaligned",
     "race",
+    "copy_not_awaited",
     "uninitialized_read",
     "barrier_divergence",
     "aliased_shared",

@@ -1,5 +1,5 @@
 // Loads the next tiles over those that are in use.
-// expect: race
+// expect: copy_not_awaited
 #include "warplings.cuh"
 
 #define TILE 16              // threads in x and in y, and the depth of the tiles
