@@ -130,8 +130,8 @@ fn the_worked_class_goes_from_canvas_to_canvas() {
     };
     for (id, verdict, score) in [
         ("101", "passed", "10.00"),
-        ("102", "too_slow", "7.50"),
-        ("103", "too_slow", "7.50"),
+        ("102", "too_slow", "6.67"),
+        ("103", "too_slow", "6.67"),
         ("104", "faults", "0.00"),
         ("105", "faults", "0.00"),
         ("106", "wrong_values", "0.00"),
